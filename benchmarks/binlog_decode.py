@@ -33,10 +33,10 @@ from benchmarks.measure import load_average
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRows,
     Capture,
     ChangeReader,
     DumpRequest,
-    RowBatch,
     StopRule,
     open_dump,
 )
@@ -123,7 +123,7 @@ def _ours(where: _Range, login: MySqlAddress) -> _Measured:
         stop=StopRule(to=where[1]),
     )
     with closing(reader):
-        changes = sum(change.changes for change in reader if isinstance(change, RowBatch))
+        changes = sum(change.changes for change in reader if isinstance(change, BinlogRows))
     return changes, time.perf_counter() - begin, time.process_time() - cpu
 
 

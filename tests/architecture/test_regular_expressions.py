@@ -24,7 +24,7 @@ PACKAGES: Final = ("formats", "expressions", "kafka", "mysql", "source", "observ
 CANNOT_FAIL: Final = {
     ("datasources.mysql.preflight.tables", "_CASCADE"): "the server wrote the statement: what begins like a key is one",
     ("datasources.mysql.preflight.privileges", "_COLUMN_LIST"): "what has no end ends with the text",
-    ("datasources.mysql.types.declared", "_MEMBER"): "a second quote always ends it",
+    ("datasources.mysql.types.declarations", "_MEMBER"): "a second quote always ends it",
     ("datasources.observe.server", "_TOKEN"): "one character behind the sign of equality is enough",
 }
 LONG: Final = 1_000_000

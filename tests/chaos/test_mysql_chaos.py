@@ -20,6 +20,7 @@ from tests.support.tcp_switch import TcpSwitch, tcp_switch
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]
 
+FEW = ("server crashes", "driver killed")
 SHORT = ("worker killed", "server crashes", "network cut", "fail-over", "driver killed")
 EVERY = (*SHORT, "server restarts", "planner killed", "executor killed", "fail-over")
 COLUMNS = ("id", "v", "note")
@@ -96,9 +97,11 @@ def run(own_mysql: OpenMySql, tmp_path: Path, *, kinds: Sequence[str], seed: int
     assert writer.written > len(kinds) * 10, writer.written
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
-def test_the_copy_is_equal_through_one_fault_of_each_common_kind(own_mysql, tmp_path):
-    run(own_mysql, tmp_path, kinds=SHORT, seed=11, master=LOCAL)
+@pytest.mark.parametrize("kinds", [FEW, pytest.param(SHORT, marks=pytest.mark.full)], ids=["few", "five"])
+def test_the_copy_is_equal_through_faults_of_common_kinds(own_mysql, tmp_path, kinds):
+    run(own_mysql, tmp_path, kinds=kinds, seed=11, master=LOCAL)
 
 
 @pytest.mark.full

@@ -5,20 +5,20 @@ from datasources.mysql.binlog.positions.positions import FIRST_POSITION, BinlogP
 from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
 from datasources.mysql.binlog.reading.log_scan import BinlogRangeInfo, scan_range
 from datasources.mysql.binlog.rows.changes import Capture, CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.rows.row_batch import BinlogRows, RowKind
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
 
 __all__ = [
     "FIRST_POSITION",
     "BinlogPosition",
     "BinlogRangeInfo",
+    "BinlogRows",
     "Capture",
     "CaptureRule",
     "Change",
     "ChangeReader",
     "DumpRequest",
     "Idle",
-    "RowBatch",
     "RowKind",
     "Statement",
     "StatementKind",

@@ -19,7 +19,7 @@ from pymysql.connections import Connection
 
 from datasources.mysql.connection.connection_errors import ConnectionLost
 from datasources.mysql.connection.packet_walk import HEADER_BYTES, LENGTH_MASK, find_packets
-from datasources.mysql.types.cells import PADDING, Bytes, Int64s
+from datasources.mysql.types.decoders.cells import PADDING, Bytes, Int64s
 from datasources.native import native
 
 _HEADER: Final = struct.Struct("<I")

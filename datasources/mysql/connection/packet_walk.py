@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from datasources.mysql.types.cells import Bytes, Int64s
+from datasources.mysql.types.decoders.cells import Bytes, Int64s
 
 __all__ = ["HEADER_BYTES", "LENGTH_MASK", "find_packets"]
 

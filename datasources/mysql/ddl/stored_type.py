@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Final
 
 from datasources.mysql.types import ColumnType, Kind
+from datasources.mysql.types.type_table import FAMILIES, Definition
 
 _STRICT: Final = 1 << 21 | 1 << 22
 """Bits of sql_mode: STRICT_TRANS_TABLES, STRICT_ALL_TABLES."""
@@ -34,18 +35,16 @@ _LARGE: Final = {
     for size, width in _BYTES_OF_LENGTH.items()
 }
 _DECIMALS: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "FIXED"})
-_TIMES: Final = frozenset({"DATETIME", "TIME", "TIMESTAMP"})
-_PLAIN: Final = frozenset({"FLOAT", "DOUBLE", "DATE", "YEAR", "JSON"})
+_FAMILIES_OF: Final = {
+    definition: tuple(family for family, row in FAMILIES.items() if row.definition is definition)
+    for definition in Definition
+}
+_TIMES: Final = frozenset(map(str.upper, _FAMILIES_OF[Definition.FRACTION]))
+_PLAIN: Final = frozenset(map(str.upper, _FAMILIES_OF[Definition.PLAIN]))
 _SIZED: Final = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT"})
 _SIGNS: Final = frozenset({"SIGNED", "UNSIGNED", "ZEROFILL"})
 _CHOICES: Final = frozenset({"ENUM", "SET"})
 _DEFAULT_DIGITS: Final = (10, 0)
-_KINDS: Final = {
-    **dict.fromkeys(("char", "varchar", "text"), Kind.TEXT),
-    **dict.fromkeys(("binary", "varbinary", "blob"), Kind.BINARY),
-    "int": Kind.INTEGER,
-    "bit": Kind.BIT,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +79,7 @@ class StoredType:
     @property
     def column_type(self) -> ColumnType:
         """The type as readers know it; a character set that is not stated does not matter to Spark's type."""
-        kind = _KINDS.get(self.family) or Kind(self.family)
+        kind = FAMILIES[self.family].kind
         if kind is Kind.DECIMAL:
             return ColumnType(kind=kind, precision=self.size, scale=self.scale)
         width = self.size if kind in (Kind.INTEGER, Kind.BIT) else 0
@@ -209,14 +208,10 @@ def _appended(old: StoredType, new: StoredType) -> bool:
 
 
 _PRESERVING: Final[dict[tuple[str, str], Callable[[StoredType, StoredType], bool]]] = {
+    **{(family, family): _same for family in _FAMILIES_OF[Definition.PLAIN]},
     ("int", "int"): _integer,
     ("decimal", "decimal"): _decimal,
-    ("float", "float"): _same,
-    ("double", "double"): _same,
     ("float", "double"): _same,
-    ("date", "date"): _same,
-    ("year", "year"): _same,
-    ("json", "json"): _same,
     ("bit", "bit"): _same,
     ("datetime", "datetime"): _finer,
     ("time", "time"): _finer,

@@ -11,7 +11,7 @@ from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.scan.scan_settings import SNAPSHOT_READER, MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
+from datasources.mysql.state.snapshot_scan import PlannedChunks, SnapshotScan
 from datasources.source.api.connector_state import BoundedPart
 from datasources.source.api.split import SplitBounds, SplitId
 
@@ -48,7 +48,7 @@ class MySqlBatchEnumerator:
         state = self._start(self._view, secrets.token_hex(16))
         return [_part(state, number, part) for number, part in enumerate(self._parts(self._chunks.first()))]
 
-    def _parts(self, snapshot: SnapshotScan | None) -> Iterator[PlannedTable]:
+    def _parts(self, snapshot: SnapshotScan | None) -> Iterator[PlannedChunks]:
         rows = max(_MIN_ROWS, 100 * self._size)
         while snapshot is not None:
             found = self._chunks.next(snapshot, rows)
@@ -82,7 +82,7 @@ class MySqlBatchEnumerator:
         self._view.close()
 
 
-def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
+def _cut(table: PlannedChunks) -> Iterator[PlannedChunks]:
     """Yield a table's chunks, a few at a time."""
     bounds, lower = table.bounds, table.lower
     while len(bounds) > _CHUNKS_PER_PART:
@@ -92,7 +92,7 @@ def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
         yield replace(table, lower=lower, bounds=bounds)
 
 
-def _part(state: MySqlState, number: int, table: PlannedTable) -> BoundedPart:
+def _part(state: MySqlState, number: int, table: PlannedChunks) -> BoundedPart:
     reader, count = number % _MAX_READERS, len(table.ranges)
     counts = (*[0] * reader, count)
     own = replace(

@@ -23,7 +23,7 @@ import pymysql
 from datasources.errors import TidemarkError
 from datasources.mysql.connection.connection_errors import explain
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, is_table_change, next_bounds, tables_of_one_chunk
-from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
+from datasources.mysql.state.snapshot_scan import PlannedChunks, SnapshotScan
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.key_ranges import Bound
 from datasources.mysql.tables.key_values import key_order
@@ -44,7 +44,7 @@ class BatchChunks:
     ``after`` is the scan after the tables; None = no table is left.
     """
 
-    tables: tuple[PlannedTable, ...]
+    tables: tuple[PlannedChunks, ...]
     after: SnapshotScan | None
 
     @property
@@ -111,13 +111,13 @@ class ChunkPlanner:
         return self._walk(connection, snapshot, left, rows)
 
     def _walk(self, connection: Any, snapshot: SnapshotScan, names: list[TableName], rows: int) -> BatchChunks:
-        planned: list[PlannedTable] = []
+        planned: list[PlannedChunks] = []
         count, used = max(1, rows // self._size), 0
         for schema, lower, is_small in self._described(connection, snapshot, names, min(count, _MAX_TABLES) + 1):
             if used >= count or len(planned) >= _MAX_TABLES:
                 return BatchChunks(tables=tuple(planned), after=_scan_at(snapshot, schema, lower))
             if is_small:
-                found = PlannedTable(table=schema.identity, lower=None, bounds=(), is_open=True)
+                found = PlannedChunks(table=schema.identity, lower=None, bounds=(), is_open=True)
             else:
                 found = self._of_table(connection, schema, lower, min(count - used, _MAX_CHUNKS), len(planned))
             planned.append(_again(found, snapshot, schema))
@@ -150,14 +150,14 @@ class ChunkPlanner:
 
     def _of_table(
         self, connection: Any, schema: TableSchema, lower: Bound | None, count: int, before: int
-    ) -> PlannedTable:
+    ) -> PlannedChunks:
         """Return the next chunks of a table; the more tables precede it, the fewer bytes its bounds may take."""
         request = self._request(schema, count=count, budget_bytes=max(1, _MAX_BYTES // (1 + before)))
         plan = next_bounds(connection, request, lower)
         # If one chunk holds the rest, it is open above, so that no empty chunk follows.
         bounds = () if plan.is_end and len(plan.bounds) <= 1 else plan.bounds
         key = key_order(schema.key.columns) if lower or bounds else None
-        return PlannedTable(table=schema.identity, lower=lower, bounds=bounds, is_open=plan.is_end, key=key)
+        return PlannedChunks(table=schema.identity, lower=lower, bounds=bounds, is_open=plan.is_end, key=key)
 
 
 def _with_lowers(snapshot: SnapshotScan, schemas: list[TableSchema]) -> Iterator[tuple[TableSchema, Bound | None]]:
@@ -178,7 +178,7 @@ def _scan_at(snapshot: SnapshotScan, schema: TableSchema, bound: Bound | None) -
     return SnapshotScan(table=schema.identity, bound=bound, only=snapshot.only, key=key)
 
 
-def _again(planned: PlannedTable, snapshot: SnapshotScan, schema: TableSchema) -> PlannedTable:
+def _again(planned: PlannedChunks, snapshot: SnapshotScan, schema: TableSchema) -> PlannedChunks:
     """Mark a repeated read, which voids earlier rows: the table was named, or its key changed."""
     if snapshot.only is None and not _has_other_key(snapshot, schema):
         return planned

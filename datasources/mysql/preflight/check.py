@@ -18,7 +18,7 @@ from datasources.mysql.preflight.prepared import check_prepared
 from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
 from datasources.mysql.preflight.settings import VARIABLES, ServerInfo, check_settings
 from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
-from datasources.mysql.preflight.tables import TableInfo, read_tables, server_is_replica, visible_databases
+from datasources.mysql.preflight.tables import CheckedTable, read_tables, server_is_replica, visible_databases
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from watermark.clock import Clock, SystemClock
@@ -34,7 +34,7 @@ class Preflight:
     server: str
     version: ServerVersion
     findings: tuple[Finding, ...]
-    tables: tuple[TableInfo, ...]
+    tables: tuple[CheckedTable, ...]
     chunk_size: int
 
     @property
@@ -107,7 +107,7 @@ def _filters(connection: Any, info: ServerInfo, login: Login) -> tuple[Sequence[
     return logged, ignored
 
 
-def _locked(tables: Sequence[TableInfo], info: ServerInfo, wanted: Wanted) -> list[str]:
+def _locked(tables: Sequence[CheckedTable], info: ServerInfo, wanted: Wanted) -> list[str]:
     """Return the databases of tables that a snapshot would lock for milliseconds."""
     if not wanted.has_snapshot:
         return []

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from datasources.mysql.preflight.check import Preflight
 from datasources.mysql.preflight.finding import Finding, Severity
-from datasources.mysql.preflight.tables import TableInfo
+from datasources.mysql.preflight.tables import CheckedTable
 
 __all__ = ["render", "to_json"]
 
@@ -46,7 +46,7 @@ def render(preflight: Preflight) -> Group:
     return Group(*parts, *(() if not_ok else (Text("Nothing is missing.", style="green"),)))
 
 
-def chunks(table: TableInfo, chunk_size: int) -> int:
+def chunks(table: CheckedTable, chunk_size: int) -> int:
     """Return about how many chunks a table is read in."""
     return max(1, -(-table.rows // chunk_size))
 
@@ -77,7 +77,7 @@ def _details(finding: Finding) -> Text:
     return Text.assemble(what, f"{finding.found}: {finding.why}", *(f"\n    {fix}" for fix in finding.fix))
 
 
-def _table_json(table: TableInfo, chunk_size: int) -> dict[str, object]:
+def _table_json(table: CheckedTable, chunk_size: int) -> dict[str, object]:
     return {
         "database": table.database,
         "table": table.table,

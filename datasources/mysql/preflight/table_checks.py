@@ -11,7 +11,7 @@ from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.privileges import Login
 from datasources.mysql.preflight.settings import ServerInfo
-from datasources.mysql.preflight.tables import Cascade, TableInfo
+from datasources.mysql.preflight.tables import Cascade, CheckedTable
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG
@@ -20,7 +20,7 @@ _NEW_KEY: Final = "row_id BIGINT UNSIGNED NOT NULL INVISIBLE AUTO_INCREMENT PRIM
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$]+")
 
 
-def check_tables(tables: Sequence[TableInfo], info: ServerInfo, wanted: Wanted, login: Login) -> list[Finding]:
+def check_tables(tables: Sequence[CheckedTable], info: ServerInfo, wanted: Wanted, login: Login) -> list[Finding]:
     """Return the findings about each captured table."""
     findings: list[Finding] = []
     for table in tables:
@@ -29,7 +29,9 @@ def check_tables(tables: Sequence[TableInfo], info: ServerInfo, wanted: Wanted, 
     return findings
 
 
-def check_found(tables: Sequence[TableInfo], databases: Sequence[str], wanted: Wanted, login: Login) -> list[Finding]:
+def check_found(
+    tables: Sequence[CheckedTable], databases: Sequence[str], wanted: Wanted, login: Login
+) -> list[Finding]:
     """Check that the configured names match a table that the login can see."""
     database, table = wanted.tables.database_name, wanted.tables.table_name
     if tables:
@@ -47,7 +49,7 @@ def check_found(tables: Sequence[TableInfo], databases: Sequence[str], wanted: W
     ]
 
 
-def check_filters(tables: Sequence[TableInfo], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
+def check_filters(tables: Sequence[CheckedTable], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
     """Check that the captured databases are in the binlog.
 
     ``logged`` are the databases that the server logs, none = all; ``ignored`` are those that it does not log.
@@ -66,8 +68,8 @@ def check_filters(tables: Sequence[TableInfo], logged: Sequence[str], ignored: S
     ]
 
 
-def _readable(login: Login) -> Callable[[TableInfo], Iterator[Finding]]:
-    def check(table: TableInfo) -> Iterator[Finding]:
+def _readable(login: Login) -> Callable[[CheckedTable], Iterator[Finding]]:
+    def check(table: CheckedTable) -> Iterator[Finding]:
         if not table.is_readable:
             yield Finding(
                 check="grant",
@@ -81,7 +83,7 @@ def _readable(login: Login) -> Callable[[TableInfo], Iterator[Finding]]:
     return check
 
 
-def _engine(table: TableInfo) -> Iterator[Finding]:
+def _engine(table: CheckedTable) -> Iterator[Finding]:
     is_supported = table.engine == "InnoDB"
     yield Finding(
         check="engine",
@@ -93,7 +95,7 @@ def _engine(table: TableInfo) -> Iterator[Finding]:
     )
 
 
-def _history(table: TableInfo) -> Iterator[Finding]:
+def _history(table: CheckedTable) -> Iterator[Finding]:
     if table.is_versioned:
         yield Finding(
             check="history",
@@ -108,10 +110,10 @@ def _history(table: TableInfo) -> Iterator[Finding]:
         )
 
 
-def _key(wanted: Wanted) -> Callable[[TableInfo], Iterator[Finding]]:
+def _key(wanted: Wanted) -> Callable[[CheckedTable], Iterator[Finding]]:
     is_locked = wanted.snapshot.no_key is NoKeyPolicy.LOCK
 
-    def check(table: TableInfo) -> Iterator[Finding]:
+    def check(table: CheckedTable) -> Iterator[Finding]:
         if table.key.kind is not KeyKind.NONE:
             yield Finding(check="key", subject=table.name, found=str(table.key))
             return
@@ -132,12 +134,12 @@ def _key(wanted: Wanted) -> Callable[[TableInfo], Iterator[Finding]]:
     return check
 
 
-def _cascades(info: ServerInfo, wanted: Wanted) -> Callable[[TableInfo], Iterator[Finding]]:
+def _cascades(info: ServerInfo, wanted: Wanted) -> Callable[[CheckedTable], Iterator[Finding]]:
     version = info.version
     is_logged = version.can_log_cascades and not info.has("innodb_native_foreign_keys", "ON")
     is_tolerated = wanted.binlog.on_fk_cascade is CascadePolicy.WARN
 
-    def check(table: TableInfo) -> Iterator[Finding]:
+    def check(table: CheckedTable) -> Iterator[Finding]:
         for cascade in table.cascades:
             if is_logged:
                 yield Finding(check="foreign key", subject=table.name, found=f"{cascade.actions}, which is logged")
@@ -163,7 +165,7 @@ def _cascades(info: ServerInfo, wanted: Wanted) -> Callable[[TableInfo], Iterato
     return check
 
 
-def _without_action(table: TableInfo, cascade: Cascade) -> tuple[str, ...]:
+def _without_action(table: CheckedTable, cascade: Cascade) -> tuple[str, ...]:
     """Return the statements that replace a foreign key by one without action; MySQL 8.0 refuses them as one."""
     name = cascade.name
     again = f"ADD CONSTRAINT {name} FOREIGN KEY {cascade.columns} REFERENCES {cascade.parent}"

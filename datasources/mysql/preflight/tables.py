@@ -16,7 +16,7 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import TableKey, choose_key
 from datasources.mysql.tables.table_keys import TableCatalog, read_catalog
 
-__all__ = ["Cascade", "TableInfo", "read_tables", "server_is_replica", "visible_databases"]
+__all__ = ["Cascade", "CheckedTable", "read_tables", "server_is_replica", "visible_databases"]
 
 _TABLES: Final = """
 SELECT table_schema, table_name, engine, table_rows, data_length + index_length, table_type = 'SYSTEM VERSIONED'
@@ -53,7 +53,7 @@ class Cascade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableInfo:
+class CheckedTable:
     """One captured table.
 
     Attributes:
@@ -89,7 +89,7 @@ class TableInfo:
         return table_name(self.database, self.table)
 
 
-def read_tables(connection: Any, wanted: Wanted) -> list[TableInfo]:
+def read_tables(connection: Any, wanted: Wanted) -> list[CheckedTable]:
     """Return the captured tables that the login can see, by name."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
@@ -98,7 +98,7 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableInfo]:
         names = [(row[0], row[1]) for row in found]
         acting, unreadable = _with_cascades(cursor, names), _unreadable(cursor, names)
         return [
-            TableInfo(
+            CheckedTable(
                 database=database,
                 table=table,
                 engine=engine or "unknown",

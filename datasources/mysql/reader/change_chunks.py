@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.mysql.reader.row_columns import without_columns
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 from datasources.source.api.reader import Chunk
 
 _FULL_ROWS: Final = 8_192

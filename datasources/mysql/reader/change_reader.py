@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from datasources.errors import DataLossError, RecordError, SchemaError
 from datasources.mysql.binlog import (
+    BinlogRows,
     Capture,
     Idle,
-    RowBatch,
     Statement,
     StopRule,
 )
@@ -103,7 +103,7 @@ class ChangeRows:
 
     def _collected(self) -> Iterator[Chunk]:
         for change in self._changes:
-            if isinstance(change, RowBatch):
+            if isinstance(change, BinlogRows):
                 if (change.table.database, change.table.table) in self._statements.again:
                     continue  # the table is read again later
                 if change.table.names == _OF_A_SEQUENCE:
@@ -142,9 +142,13 @@ class ChangeRows:
     def _new_capture(self, table: TableName) -> Capture | None:
         if not self._settings.captured(*table) or self._covered.of(table) is Coverage.NOTHING:
             return None
-        return Capture(columns=self._wanted | self._covered.key_columns(table), zero_dates=self._settings.zero_dates)
+        return Capture(
+            columns=self._wanted | self._covered.key_columns(table),
+            zero_dates=self._settings.zero_dates,
+            typed=self._compatibility.typed,
+        )
 
-    def _positioned(self, batch: RowBatch, included: NDArray[np.bool_] | None) -> PositionedRows:
+    def _positioned(self, batch: BinlogRows, included: NDArray[np.bool_] | None) -> PositionedRows:
         rows = slice(None) if included is None else included
         return PositionedRows(
             columns=self._columns.of_changes(batch, included),
@@ -209,7 +213,7 @@ class _CoverageFilter:
         """Return the columns that are compared with the bound."""
         return self._key_columns if self.of(table) is Coverage.SOME_KEYS else frozenset()
 
-    def images(self, batch: RowBatch) -> NDArray[np.bool_] | None:
+    def images(self, batch: BinlogRows) -> NDArray[np.bool_] | None:
         """Return which images have covered keys; None = all."""
         table = (batch.table.database, batch.table.table)
         if self.of(table) is not Coverage.SOME_KEYS:

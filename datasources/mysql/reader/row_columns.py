@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from datasources.errors import RecordError
 from datasources.formats.api.decoder import ROW_KINDS
-from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
+from datasources.mysql.binlog import BinlogPosition, BinlogRows, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
 from datasources.mysql.tables.chunk_key import TableName
 
@@ -56,7 +56,7 @@ class RowColumns:
         """The declared columns that are built."""
         return tuple(name for name in self.data.names if self.needed is None or name in self.needed)
 
-    def of_changes(self, batch: RowBatch, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
+    def of_changes(self, batch: BinlogRows, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
         """Return changes as rows.
 
         ``included`` are the images to return; None = all.
@@ -136,7 +136,7 @@ class RowColumns:
             return without_columns(count)
         return pa.RecordBatch.from_arrays(arrays, names=names)
 
-    def _sequence(self, batch: RowBatch) -> pa.Array:
+    def _sequence(self, batch: BinlogRows) -> pa.Array:
         rows = len(batch)
         number = BinlogPosition(batch.file, 0).file_number
         side = (batch.row_kind == RowKind.INSERT) | (batch.row_kind == RowKind.UPDATE_AFTER)

@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from datasources.errors import SchemaError
 from datasources.formats.schema_text.ddl_types import type_text
+from datasources.mysql.binlog.rows.catalog_types import is_ambiguous, with_catalog_types
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.preflight.readiness import can_represent
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_schema
-from datasources.mysql.types import arrow_type
+from datasources.mysql.types import ColumnType, arrow_type
 
 
 class TableCompatibility:
@@ -29,6 +30,34 @@ class TableCompatibility:
         self._settings = settings
         self._columns = columns
         self._known: dict[TableName, TableMap] = {}
+        self._catalog: dict[TableName, dict[str, ColumnType]] = {}
+
+    def typed(self, table: TableMap) -> TableMap:
+        """Return a table with the types that only the catalog tells, where the declared columns need them.
+
+        The catalog has the table as it is today. A column that is described as another type than the catalog's stays as
+        it is, and does not fit.
+        """
+        unclear = [
+            name
+            for name, column in zip(table.names, table.columns, strict=True)
+            if name in self._columns
+            and is_ambiguous(column.type)
+            and not can_represent(self._settings.data.field(name).type, arrow_type(column.type))
+        ]
+        return with_catalog_types(table, self._types((table.database, table.table))) if unclear else table
+
+    def _types(self, table: TableName) -> dict[str, ColumnType]:
+        if table not in self._catalog:
+            self._catalog[table] = self._read_types(table)
+        return self._catalog[table]
+
+    def _read_types(self, table: TableName) -> dict[str, ColumnType]:
+        with closing(connect(self._settings.connection, doing="looking at a table's columns")) as connection:
+            try:
+                return {column.name: column.type for column in read_schema(connection, *table).columns}
+            except SchemaError:
+                return {}
 
     def require(self, table: TableMap) -> None:
         """Raise if rows of a table do not fit into the declared columns.
@@ -51,11 +80,7 @@ class TableCompatibility:
         self._known[name] = table
 
     def _require_later(self, table: TableName, missing: list[str]) -> None:
-        with closing(connect(self._settings.connection, doing="looking at a table's columns")) as connection:
-            try:
-                known = {column.name for column in read_schema(connection, *table).columns}
-            except SchemaError:
-                known = set()
+        known = self._read_types(table)
         never = [column for column in missing if column not in known]
         if never:
             raise SchemaError(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from datasources.mysql.binlog.rows.column_codes import BLOBS, ColumnCode
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.ddl import StoredType
 from datasources.mysql.types import ColumnType, Kind
+from datasources.mysql.types.column import ColumnCode
+from datasources.mysql.types.type_table import CODES
 
 _C: Final = ColumnCode
 _BYTES_OF_CHARACTER: Final = {
@@ -20,23 +21,7 @@ _BYTES_OF_CHARACTER: Final = {
     **dict.fromkeys(("ucs2", "big5", "gbk", "gb2312", "sjis", "cp932", "euckr"), 2),
 }
 """Bytes of the longest character; one for all other character sets."""
-_FAMILIES: Final = {
-    _C.FLOAT: "float",
-    _C.DOUBLE: "double",
-    _C.DATE: "date",
-    _C.YEAR: "year",
-    _C.JSON: "json",
-    _C.TIME2: "time",
-    _C.DATETIME2: "datetime",
-    _C.TIMESTAMP2: "timestamp",
-}
-_OF_KIND: Final = {
-    Kind.INTEGER: "int",
-    Kind.DECIMAL: "decimal",
-    Kind.BIT: "bit",
-    Kind.ENUM: "enum",
-    Kind.SET: "set",
-}
+_BLOBS: Final = frozenset({_C.TINY_BLOB, _C.MEDIUM_BLOB, _C.LONG_BLOB, _C.BLOB})
 _BY_LENGTH: Final = {
     _C.VARCHAR: ("varchar", "varbinary"),
     _C.VAR_STRING: ("varchar", "varbinary"),
@@ -54,7 +39,7 @@ def _type_of(table: TableMap, index: int) -> StoredType | None:
     if column.kind in (Kind.TEXT, Kind.BINARY):
         found = _characters(column, code, int.from_bytes(numbers, "little"))
     else:
-        family = _FAMILIES.get(code) or _OF_KIND.get(column.kind)
+        family = CODES[code].family
         found = None if family is None else _of_family(family, column)
     is_not_null, is_unsigned = index not in table.nullable, index in table.unsigned
     return None if found is None else replace(found, is_not_null=is_not_null, is_unsigned=is_unsigned)
@@ -69,7 +54,7 @@ def _of_family(family: str, column: ColumnType) -> StoredType:
 def _characters(column: ColumnType, code: ColumnCode, number: int) -> StoredType | None:
     is_text = column.kind is Kind.TEXT
     charset = column.charset if is_text else None
-    if code in BLOBS:
+    if code in _BLOBS:
         return StoredType(family="text" if is_text else "blob", size=(1 << 8 * number) - 1, charset=charset)
     families = _BY_LENGTH.get(code)
     if families is None:

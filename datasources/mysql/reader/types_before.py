@@ -22,7 +22,7 @@ from typing import Any, Final
 import pymysql
 
 from datasources.errors import DataLossError, OffsetError, RecordError, SchemaError
-from datasources.mysql.binlog import BinlogPosition, Capture, RowBatch, Statement, StopRule
+from datasources.mysql.binlog import BinlogPosition, BinlogRows, Capture, Statement, StopRule
 from datasources.mysql.binlog.rows.changes import Change
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
@@ -65,7 +65,7 @@ class _Found:
     statements: list[Statement] = field(default_factory=list)
 
     def note(self, change: Change) -> None:
-        if isinstance(change, RowBatch):
+        if isinstance(change, BinlogRows):
             self.table, self.statements = change.table, []
         elif isinstance(change, Statement):
             self.statements.append(change)

@@ -23,7 +23,8 @@ from datasources.mysql.connection.connection_errors import error_number
 from datasources.mysql.connection.quoting import quote_name, table_name
 from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
-from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
+from datasources.mysql.tables.key_values import form_of, is_divisible, select_expression
+from datasources.mysql.types.decoders.key_texts import ValueForm
 
 _DENSE: Final = 0.5
 _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index

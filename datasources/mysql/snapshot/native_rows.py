@@ -16,11 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pymysql.constants import FIELD_TYPE
 
-from datasources.mysql.types.cells import PADDING, Bytes, Cells, Int64s, Mask, validity
-from datasources.mysql.types.column import ColumnType, Kind, arrow_type
-from datasources.mysql.types.result import INTEGERS, TIMES, width_of
-from datasources.mysql.types.snapshot import cast_bytes, is_cast
-from datasources.mysql.types.temporal import FIRST_DAYS
+from datasources.mysql.types.column import ColumnType, Kind
+from datasources.mysql.types.decoders.cells import PADDING, Bytes, Cells, Int64s, Mask, validity
+from datasources.mysql.types.decoders.result_binary import INTEGERS, TIMES, width_of
+from datasources.mysql.types.decoders.result_texts import cast_bytes
+from datasources.mysql.types.decoders.temporal import FIRST_DAYS
+from datasources.mysql.types.type_table import TYPES, arrow_type
 from datasources.native import NativeLibrary
 
 WireColumn = tuple[ColumnType, int, str]
@@ -77,7 +78,7 @@ def _form(column: ColumnType, wire: int) -> tuple[int, int, int, int]:
         return _OF_TIMES[kind], width, 0, 0
     if not width and wire not in TIMES and kind is Kind.DECIMAL and column.precision <= _WORD_DIGITS:
         return _Form.SCALED, width, column.scale, 0
-    is_bytes = not width and wire not in TIMES and is_cast(kind)
+    is_bytes = not width and wire not in TIMES and TYPES[kind].from_text is None
     return _Form.TEXT if is_bytes else _Form.POSITION, width, 0, 0
 
 
@@ -100,4 +101,4 @@ def _array(
         return pa.Array.from_buffers(arrow, count, [validity(is_null), pa.py_buffer(values)])
     assert more is not None
     buffers = [validity(is_null), pa.py_buffer(more), pa.py_buffer(values[: more[-1]])]
-    return cast_bytes(column, pa.Array.from_buffers(pa.binary(), len(more) - 1, buffers))
+    return cast_bytes(pa.Array.from_buffers(pa.binary(), len(more) - 1, buffers), arrow_type(column))

@@ -24,8 +24,8 @@ from datasources.errors import RecordError
 from datasources.mysql.connection.packet_stream import PacketStream
 from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.types import ColumnType, ZeroDates, result_column
-from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_little
-from datasources.mysql.types.result import TIMES, width_of
+from datasources.mysql.types.decoders.cells import Bytes, Cells, Int64s, Mask, read_little
+from datasources.mysql.types.decoders.result_binary import TIMES, width_of
 from datasources.native import native
 
 _ERROR: Final = 0xFF

@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 from datasources.errors import OffsetError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, SnapshotScan
+from datasources.mysql.state.snapshot_scan import PlannedChunks, PlannedRange, SnapshotScan
 from datasources.mysql.tables.chunk_key import TableName
 
 _VERSION: Final = 1
@@ -67,7 +67,7 @@ class MySqlState:
     end_clock_us: int | None = None
     prepared: Mapping[str, BinlogPosition]
     snapshot: SnapshotScan | None = None
-    tables: tuple[PlannedTable, ...] = ()
+    tables: tuple[PlannedChunks, ...] = ()
     chunks_per_reader: tuple[int, ...] = ()
     after: SnapshotScan | None = None
     again: str = ""
@@ -192,7 +192,7 @@ def _decode(raw: Mapping[str, Any]) -> MySqlState:
         end_clock_us=raw["mark_us"],
         prepared={xid: position for xid, position in prepared.items() if position is not None},
         snapshot=None if raw["sweep"] is None else SnapshotScan.from_json(raw["sweep"]),
-        tables=tuple(map(PlannedTable.from_json, raw["tables"])),
+        tables=tuple(map(PlannedChunks.from_json, raw["tables"])),
         chunks_per_reader=tuple(map(int, raw["lanes"])),
         after=None if raw["after"] is None else SnapshotScan.from_json(raw["after"]),
         again=str(raw["again"]),

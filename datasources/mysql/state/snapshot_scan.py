@@ -87,7 +87,7 @@ class PlannedRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTable:
+class PlannedChunks:
     """Consecutive chunks of one table in one batch.
 
     Attributes:
@@ -131,7 +131,7 @@ class PlannedTable:
         return raw
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> PlannedTable:
+    def from_json(cls, raw: Mapping[str, Any]) -> PlannedChunks:
         """Return the chunks in `raw`."""
         return cls(
             table=_name(raw["t"]),

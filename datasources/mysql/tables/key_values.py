@@ -20,7 +20,6 @@ lets the server compare); values from the offset are checked before they become 
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -29,31 +28,10 @@ from typing import Final
 from datasources.errors import OffsetError
 from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.tables.chunk_key import KeyColumn
-from datasources.mysql.types.declared import members_of
+from datasources.mysql.types.declarations import members_of
+from datasources.mysql.types.decoders.key_texts import ValueForm
+from datasources.mysql.types.type_table import DECLARED
 
-
-class ValueForm(enum.Enum):
-    """The representation and order of a column's values."""
-
-    NUMBER = "number"
-    DECIMAL = "decimal"
-    STORED_NUMBER = "stored number"
-    BYTES = "bytes"
-    MOMENT = "moment"
-    TIME = "time"
-    TEXT = "text"
-    INEXACT = "inexact"
-
-
-_FORMS: Final[Mapping[str, ValueForm]] = {
-    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint", "year"), ValueForm.NUMBER),
-    "decimal": ValueForm.DECIMAL,
-    **dict.fromkeys(("enum", "set", "bit"), ValueForm.STORED_NUMBER),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), ValueForm.BYTES),
-    **dict.fromkeys(("date", "datetime", "timestamp"), ValueForm.MOMENT),
-    "time": ValueForm.TIME,
-    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), ValueForm.TEXT),
-}
 _CHECKS: Final[Mapping[ValueForm, re.Pattern[str]]] = {
     ValueForm.NUMBER: re.compile(r"-?\d{1,20}"),
     ValueForm.DECIMAL: re.compile(r"-?\d{1,65}(\.\d{1,38})?"),
@@ -69,7 +47,8 @@ _NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
 
 def form_of(column: KeyColumn) -> ValueForm:
     """Return the representation of a column's values."""
-    return _FORMS.get(column.data_type, ValueForm.INEXACT)
+    declared = DECLARED.get(column.data_type)
+    return ValueForm.INEXACT if declared is None else declared.key_form
 
 
 def key_order(columns: Sequence[KeyColumn]) -> str:
@@ -80,9 +59,9 @@ def key_order(columns: Sequence[KeyColumn]) -> str:
 def is_divisible(column: KeyColumn) -> bool:
     """Return whether a table can be divided by this column.
 
-    Not by FLOAT and DOUBLE, which SELECT does not return exactly, and not by MariaDB's UUID and INET6, whose order is
-    undocumented. Not by columns whose index has another order than comparisons, and not by ENUM and SET whose members
-    information_schema does not distinguish.
+    Not by FLOAT and DOUBLE, which SELECT does not return exactly, and not by MariaDB's UUID, INET4 and INET6, whose
+    order is undocumented. Not by columns whose index has another order than comparisons, and not by ENUM and SET whose
+    members information_schema does not distinguish.
     """
     if not column.has_index_order:
         return False

@@ -1,15 +1,17 @@
-"""A MySQL column's type, independent of how a row or a result set stores it."""
+"""A MySQL column's type, independent of how a row or a result set stores it; and the codes of stored forms.
+
+What follows from a `Kind` or a `ColumnCode` is in type_table.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Final
 
 import pyarrow as pa
 
-from datasources.arrow_types import MAX_DECIMAL_DIGITS, NTZ, TIMESTAMP
+from datasources.arrow_types import MAX_DECIMAL_DIGITS
 from datasources.mysql.types.charsets import BINARY
 
 _SIGNED: Final = {1: pa.int8(), 2: pa.int16(), 3: pa.int32(), 4: pa.int32(), 8: pa.int64()}
@@ -17,7 +19,7 @@ _UNSIGNED: Final = {1: pa.int16(), 2: pa.int32(), 3: pa.int32(), 4: pa.int64(), 
 
 
 class Kind(Enum):
-    """The families of MySQL's types; each has one decoder for the binlog and one for the snapshot."""
+    """The families of MySQL's types; each has a row in type_table.py."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -36,6 +38,46 @@ class Kind(Enum):
     JSON = "json"
     GEOMETRY = "geometry"
     VECTOR = "vector"
+    INET4 = "inet4"
+    INET6 = "inet6"
+
+
+class ColumnCode(IntEnum):
+    """MySQL's column type codes, as TABLE_MAP events use them."""
+
+    DECIMAL = 0
+    TINY = 1
+    SHORT = 2
+    LONG = 3
+    FLOAT = 4
+    DOUBLE = 5
+    TIMESTAMP = 7
+    LONGLONG = 8
+    INT24 = 9
+    DATE = 10
+    TIME = 11
+    DATETIME = 12
+    YEAR = 13
+    NEWDATE = 14
+    VARCHAR = 15
+    BIT = 16
+    TIMESTAMP2 = 17
+    DATETIME2 = 18
+    TIME2 = 19
+    BLOB_COMPRESSED = 140
+    VARCHAR_COMPRESSED = 141
+    VECTOR = 242
+    JSON = 245
+    NEWDECIMAL = 246
+    ENUM = 247
+    SET = 248
+    TINY_BLOB = 249
+    MEDIUM_BLOB = 250
+    LONG_BLOB = 251
+    BLOB = 252
+    VAR_STRING = 253
+    STRING = 254
+    GEOMETRY = 255
 
 
 class ZeroDates(Enum):
@@ -68,87 +110,18 @@ class ColumnType:
     members: tuple[str, ...] = ()
 
 
-def arrow_type(column: ColumnType) -> pa.DataType:
-    """Return the Arrow type of a column's values, which has exactly one Spark type.
-
-    Integers get the smallest sufficient signed type; BIGINT UNSIGNED is DECIMAL(20, 0). DECIMAL beyond 38 digits,
-    which Spark lacks, is STRING as the server prints it. BIT(1) is BOOLEAN, other BIT(n) are BINARY, big-endian.
-    TIME is a BIGINT of microseconds, negative and beyond a day where MySQL's is. DATETIME has no zone, TIMESTAMP is an
-    instant. JSON is STRING as the server prints it; GEOMETRY is BINARY as MySQL stores it: four bytes SRID
-    (little-endian), then WKB.
-    """
-    return _ARROW[column.kind](column)
-
-
-def select_expression(column: ColumnType, quoted: str) -> str:
-    """Return the expression with which a snapshot reads the column exactly.
-
-    A plain SELECT is not exact: FLOAT is printed with six digits, TIMESTAMP in the session's zone (one text for two
-    instants when clocks go back), text in the connection's character set.
-
-    Args:
-        column: its type.
-        quoted: the column's name in backquotes.
-    """
-    if column.kind is Kind.DECIMAL and column.precision > MAX_DECIMAL_DIGITS:
-        # As text; a ZEROFILL column would be printed with leading zeros, which the binlog does not have.
-        return f"CAST({quoted} AS DECIMAL({column.precision},{column.scale}))"
-    return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
-
-
-def result_expression(column: ColumnType, quoted: str) -> str:
-    """Return the expression with which a prepared SELECT reads the column exactly (types/result.py).
-
-    In the binary protocol a DOUBLE, a date and a time are exact as they are.
-    """
-    return quoted if column.kind in _EXACT_IN_BINARY else select_expression(column, quoted)
-
-
-def _integer(column: ColumnType) -> pa.DataType:
+def integer_type(column: ColumnType) -> pa.DataType:
+    """Return the smallest sufficient signed type; BIGINT UNSIGNED is DECIMAL(20, 0)."""
     return (_UNSIGNED if column.is_unsigned else _SIGNED)[column.width]
 
 
-def _decimal(column: ColumnType) -> pa.DataType:
+def decimal_type(column: ColumnType) -> pa.DataType:
+    """Return the type of a DECIMAL; beyond 38 digits, which Spark lacks, it is STRING as the server prints it."""
     if column.precision > MAX_DECIMAL_DIGITS:
         return pa.string()
     return pa.decimal128(column.precision, column.scale)
 
 
-def _bit(column: ColumnType) -> pa.DataType:
+def bit_type(column: ColumnType) -> pa.DataType:
+    """Return BOOLEAN for BIT(1); other BIT(n) are BINARY, big-endian."""
     return pa.bool_() if column.width == 1 else pa.binary()
-
-
-_ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
-    Kind.INTEGER: _integer,
-    Kind.FLOAT: lambda _: pa.float32(),
-    Kind.DOUBLE: lambda _: pa.float64(),
-    Kind.DECIMAL: _decimal,
-    Kind.BIT: _bit,
-    Kind.YEAR: lambda _: pa.int32(),
-    Kind.DATE: lambda _: pa.date32(),
-    Kind.TIME: lambda _: pa.int64(),
-    Kind.DATETIME: lambda _: NTZ,
-    Kind.TIMESTAMP: lambda _: TIMESTAMP,
-    Kind.TEXT: lambda _: pa.string(),
-    Kind.BINARY: lambda _: pa.binary(),
-    Kind.ENUM: lambda _: pa.string(),
-    Kind.SET: lambda _: pa.string(),
-    Kind.JSON: lambda _: pa.string(),
-    Kind.GEOMETRY: lambda _: pa.binary(),
-    Kind.VECTOR: lambda _: pa.binary(),
-}
-_EXACT_IN_BINARY: Final = frozenset({Kind.DOUBLE, Kind.YEAR, Kind.DATE, Kind.TIME, Kind.DATETIME})
-_EXPRESSIONS: Final = {
-    # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with enough digits to be exact.
-    Kind.FLOAT: "CAST({0} AS DOUBLE)",
-    Kind.DOUBLE: "CAST({0} AS DOUBLE)",
-    Kind.YEAR: "CAST({0} AS UNSIGNED)",
-    Kind.DATE: "CAST({0} AS CHAR)",
-    Kind.TIME: "CAST({0} AS CHAR)",
-    Kind.DATETIME: "CAST({0} AS CHAR)",
-    Kind.TIMESTAMP: "UNIX_TIMESTAMP({0})",
-    Kind.TEXT: "CONVERT({0} USING utf8mb4)",
-    Kind.ENUM: "CONVERT({0} USING utf8mb4)",
-    Kind.SET: "CONVERT({0} USING utf8mb4)",
-    Kind.JSON: "CONVERT({0} USING utf8mb4)",
-}

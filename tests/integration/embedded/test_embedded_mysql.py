@@ -20,13 +20,16 @@ import pytest
 from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, start_any_mysql
 from datasources.embedded.mysql import mysql_data
 from datasources.errors import EnvironmentProblem, InternalError
+from tests.support.forms import full
 from tests.support.mysql.mysql_server import (
     TEST_MYSQL_VARIABLE,
     MySqlServer,
     MySqlServers,
     OpenMySql,
     OwnMySql,
+    each_server,
     every_server,
+    newest_first,
 )
 from tests.support.mysql.mysql_url import mysql_url
 
@@ -60,7 +63,7 @@ def test_the_binlog_has_whole_rows_that_describe_themselves(mysql: MySqlServer):
         assert variables(mysql, "gtid_mode") == ("ON",)
 
 
-@every_server
+@each_server
 def test_the_reader_may_read_and_replicate_and_nothing_else(mysql: MySqlServer):
     database = mysql.create_database()
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
@@ -86,7 +89,7 @@ def test_the_certificate_is_valid_for_the_servers_address(mysql: MySqlServer):
         assert cursor.fetchone()[1]
 
 
-@pytest.mark.parametrize("version", ["newest", "mariadb"])
+@pytest.mark.parametrize("version", ["newest", *full("mariadb")])
 def test_a_killed_server_comes_back_with_its_data_and_its_place(own_mysql: OpenMySql, version: str):
     server = own_mysql(MySqlVersion(version))
     database = server.create_database()
@@ -139,7 +142,7 @@ def test_every_server_has_a_password_of_its_own(version: MySqlVersion):
         assert password not in str(one.execute("SHOW BINLOG EVENTS"))
 
 
-@every_server
+@newest_first
 def test_a_server_has_no_rights_of_root_and_reads_no_files_of_the_machine(mysql: MySqlServer, own_mysql: OpenMySql):
     server = own_mysql(mysql.version)
     process = psutil.Process(server.embedded.pid)

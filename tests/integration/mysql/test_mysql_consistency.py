@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]
 
 DELAY_US = 20_000
 AFTER_SNAPSHOT = 6  # batches of the binlog before the last kill
+BETWEEN_PHASES = 2
+"""So many kills are those of the driver in the first batch, and in the last one of the snapshot."""
 
 
 class Run:
@@ -110,9 +112,16 @@ def check(
     read_in_fresh_processes(scene, recording, again=again, changes=changes, seed=seed)
 
 
-@every_mysql
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_the_changelog_is_exact_while_the_query_is_killed(mysql, tmp_path):
+    check(mysql, Recording(tmp_path / "run"), kills=BETWEEN_PHASES, again=2, changes=500)
+
+
+@pytest.mark.full
+@every_mysql
+@pytest.mark.timeout(900)
+def test_the_changelog_is_exact_while_the_query_is_killed_in_every_phase(mysql, tmp_path):
     check(mysql, Recording(tmp_path / "run"), kills=4, again=6, changes=500)
 
 

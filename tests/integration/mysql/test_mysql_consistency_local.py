@@ -16,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.mysql.binlog import RowBatch, StopRule
+from datasources.mysql.binlog import BinlogRows, StopRule
 from datasources.mysql.binlog.reading.committed import CommittedChanges
 from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import connection_settings
 from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
 from datasources.options import parse_group
+from tests.support.forms import full
 from tests.support.mysql.mysql_binlog import everything, position
 from tests.support.mysql.mysql_server import every_mysql
 from tests.support.mysql.mysql_xa import decide, prepare
@@ -59,7 +60,7 @@ def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **
 
 
 @every_mysql
-@pytest.mark.parametrize("delay_us", [0, 20_000])
+@pytest.mark.parametrize("delay_us", [*full(0), 20_000])
 def test_every_batch_has_the_covered_ranges_as_of_its_position(mysql, tmp_path, delay_us):
     seed = random.randrange(10**6)
     scene = Scene.open(mysql, seed=seed)
@@ -70,7 +71,7 @@ def test_every_batch_has_the_covered_ranges_as_of_its_position(mysql, tmp_path, 
     assert checked.changes > 100
 
 
-@pytest.mark.parametrize("plant", ["not undone", "undone to the last change"])
+@pytest.mark.parametrize("plant", [*full("not undone"), "undone to the last change"])
 def test_a_chunk_whose_undo_is_wrong_is_found(mysql, tmp_path, monkeypatch, plant):
     first = KeyedUndo._first
 
@@ -154,7 +155,7 @@ def test_a_range_is_read_to_its_end_while_that_commit_is_under_way(mysql):
         opener = reader_opener(settings, everything(scene.database), name)
         changes = CommittedChanges(opener, start=start, stop=StopRule(to=end), prepared={})
         with closing(changes):
-            rows = [change for change in changes if isinstance(change, RowBatch)]
+            rows = [change for change in changes if isinstance(change, BinlogRows)]
         writer.join()
     assert changes.position == end
     assert len(rows) == 1

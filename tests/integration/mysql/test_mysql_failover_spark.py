@@ -13,6 +13,7 @@ import pytest
 from datasources import read_stream
 from datasources.errors import SourceUnavailable
 from datasources.mysql.connection.connection import ConnectionSettings, connect
+from tests.support.forms import full
 from tests.support.mysql.mysql_binlog import purge_to_the_last_file
 from tests.support.mysql.mysql_copy import BatchLog, strict_copy
 from tests.support.mysql.mysql_pair import COLUMNS, ROWS, Pair
@@ -51,7 +52,8 @@ def _is_in(phase: str, number: int, rows: list[Any]) -> bool:
     return bool(rows) and not any(is_snapshot for _, _, is_snapshot, _ in rows)
 
 
-@pytest.mark.parametrize("phase", ["snapshot", "binlog"])
+@pytest.mark.long
+@pytest.mark.parametrize("phase", [*full("snapshot"), "binlog"])
 def test_a_switch_between_two_batches_loses_nothing_and_brings_nothing_twice(spark, pair, tmp_path, phase):
     log, switched = _log(), threading.Event()
 
@@ -73,6 +75,7 @@ def test_a_switch_between_two_batches_loses_nothing_and_brings_nothing_twice(spa
     assert {sequence[0] for _, sequence, *_ in log.rows} == {0, 1}
 
 
+@pytest.mark.full  # test_mysql_switch_of_servers.py has it without Spark
 @pytest.mark.parametrize("phase", ["snapshot", "binlog"])
 def test_a_batch_that_was_planned_at_the_old_server_is_read_at_the_new_one(spark, pair, tmp_path, phase):
     log, broken = _log(), []
@@ -97,6 +100,7 @@ def test_a_batch_that_was_planned_at_the_old_server_is_read_at_the_new_one(spark
     assert {sequence[0] for sequence, *_ in log.batches[number]} == {1}
 
 
+@pytest.mark.full  # as above
 def test_a_replica_that_lags_is_waited_for(spark, pair, tmp_path):
     log = _log()
     _run_until(spark, pair, log, tmp_path / "c", lambda: len(log.rows) >= ROWS)
@@ -117,6 +121,7 @@ def test_a_replica_that_lags_is_waited_for(spark, pair, tmp_path):
         query.wait_for(lambda _: len(log.rows) > seen and strict_copy(log) == pair.table(pair.new))
 
 
+@pytest.mark.full
 def test_what_a_new_primary_purged_before_it_was_read_is_named(spark, pair, tmp_path):
     log = _log()
     _run_until(spark, pair, log, tmp_path / "c", lambda: len(log.rows) >= ROWS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.mysql.mysql_server import every_server
+from tests.support.mysql.mysql_server import newest_first
 from tests.support.mysql.mysql_shop import Rows, Shop, states
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -25,7 +25,7 @@ def _wait_until(is_true: Any, query: Any) -> None:
         threading.Event().wait(0.05)
 
 
-@every_server
+@newest_first
 def test_a_table_that_a_latin1_client_renames_stops_the_query(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, größe=5), Rows()
     with shop.following(spark, tmp_path, rows, **{"table-name": "größe"}) as query:
@@ -36,7 +36,7 @@ def test_a_table_that_a_latin1_client_renames_stops_the_query(mysql, spark, tmp_
             query.query.awaitTermination(DEADLINE_S)
 
 
-@every_server
+@newest_first
 def test_a_table_changed_without_row_events_is_reread_automatically(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, orders=50, items=50), Rows()
     options = {"on-rewrite-ddl": "reread", "schema": "id INT, n INT", "table-name": "orders|items"}

@@ -54,6 +54,7 @@ def test_available_now_ends_with_the_backlog_and_a_second_run_resumes(mysql, spa
     assert {row["row_kind"] for row in rows.all[before:]} == {"-U", "+U"}
 
 
+@pytest.mark.long
 @every_server
 def test_keys_that_a_collation_expands_are_copied_while_they_change(mysql, spark, tmp_path):
     """'ß' is 'ss' there: each is updated, deleted and inserted as the other one between the batches that read chunks."""

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.binlog.rows.column_codes import ColumnCode, ColumnStorage, storage_of
-from datasources.mysql.types.cells import PADDING, Cells
-from datasources.mysql.types.column import ZeroDates
+from datasources.mysql.binlog.rows.column_codes import storage_of
+from datasources.mysql.types.column import ColumnCode, ZeroDates
+from datasources.mysql.types.decoders.cells import PADDING, Cells
+from datasources.mysql.types.storage import ColumnStorage
 
 C = ColumnCode
 METADATA = {

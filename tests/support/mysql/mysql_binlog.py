@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRows,
     Capture,
     Change,
     ChangeReader,
     DumpRequest,
-    RowBatch,
     StopRule,
     open_dump,
 )
+from datasources.mysql.binlog.rows.catalog_types import with_catalog_types
+from datasources.mysql.types import ColumnType
 from tests.support.mysql.mysql_server import MySqlServer
 
 __all__ = ["everything", "images", "position", "purge_to_the_last_file", "read_changes", "reader_at", "rows_of"]
@@ -43,9 +47,10 @@ def purge_to_the_last_file(server: MySqlServer) -> str:
     raise AssertionError(f"the files before {kept} stay")
 
 
-def everything(database: str) -> Any:
-    """Capture all tables of a database."""
-    return lambda name, _table: Capture() if name == database else None
+def everything(database: str, catalog: Mapping[str, ColumnType] | None = None) -> Any:
+    """Capture all tables of a database; with the types of its columns those that only the catalog tells are read so."""
+    capture = Capture(typed=None if catalog is None else partial(with_catalog_types, catalog=catalog))
+    return lambda name, _table: capture if name == database else None
 
 
 def reader_at(
@@ -70,9 +75,9 @@ def read_changes(server: MySqlServer, start: BinlogPosition | str, capture: Any,
         return list(reader)
 
 
-def rows_of(changes: list[Change]) -> list[RowBatch]:
+def rows_of(changes: list[Change]) -> list[BinlogRows]:
     """Return the batches of rows among changes."""
-    return [change for change in changes if isinstance(change, RowBatch)]
+    return [change for change in changes if isinstance(change, BinlogRows)]
 
 
 def images(changes: list[Change], table: str | None = None) -> list[tuple[str, dict[str, Any]]]:

@@ -20,7 +20,7 @@ from datasources.mysql.connection.tls import TlsSettings
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
-from datasources.mysql.state.snapshot_scan import PlannedTable
+from datasources.mysql.state.snapshot_scan import PlannedChunks
 from datasources.mysql.tables.key_ranges import Bound, KeyRange
 from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from tests.support.mysql.mysql_binlog import everything, images, read_changes
@@ -67,7 +67,7 @@ def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkReq
         )
         plan = next_bounds(connection, wanted, None)
     assert plan.is_end
-    planned = PlannedTable(table=schema.identity, lower=None, bounds=plan.bounds, is_open=True)
+    planned = PlannedChunks(table=schema.identity, lower=None, bounds=plan.bounds, is_open=True)
     return [ChunkRequest(schema=schema, wanted=each.keys) for each in planned.ranges]
 
 

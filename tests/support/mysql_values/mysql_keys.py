@@ -11,7 +11,7 @@ from typing import Any
 from datasources.mysql.preflight.tables import read_tables
 from datasources.mysql.preflight.wanted import parse_wanted
 from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds
-from datasources.mysql.state.snapshot_scan import PlannedTable
+from datasources.mysql.state.snapshot_scan import PlannedChunks
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import select_expression
 from tests.support.mysql.mysql_server import MySqlServer
@@ -225,7 +225,7 @@ class Table:
         after: Bound | None = None
         for _ in range(ROWS):
             plan = self.plan(after)
-            planned = PlannedTable(table=(self.database, "t"), lower=after, bounds=plan.bounds, is_open=plan.is_end)
+            planned = PlannedChunks(table=(self.database, "t"), lower=after, bounds=plan.bounds, is_open=plan.is_end)
             found += [each.keys for each in planned.ranges]
             after = plan.bounds[-1] if plan.bounds else after
             if plan.is_end:

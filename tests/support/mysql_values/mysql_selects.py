@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.mysql.types import ColumnType, column_type_of, select_expression, snapshot_column
-from datasources.mysql.types.cells import PADDING, Cells
 from datasources.mysql.types.column import ZeroDates
+from datasources.mysql.types.decoders.cells import PADDING, Cells
 
 __all__ = ["declared_columns", "selected_values", "snapshot_values"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.mysql.binlog import Capture, RowBatch, Statement
+from datasources.mysql.binlog import BinlogRows, Capture, Statement
 from datasources.mysql.ddl import Action, classify, concerns
 from tests.support.mysql.mysql_binlog import position, reader_at
 from tests.support.mysql.mysql_server import MySqlServer
@@ -197,7 +197,7 @@ def _read(server: MySqlServer, database: str, table: str, start: Any) -> tuple[l
     actions, has_rows = [], False
     with closing(reader_at(server, start, lambda *name: Capture() if captures(*name) else None)) as reader:
         for change in reader:
-            has_rows |= isinstance(change, RowBatch)
+            has_rows |= isinstance(change, BinlogRows)
             if isinstance(change, Statement) and concerns(change, database.__eq__, captures):
                 declared = {(database, table): dict.fromkeys(READ)}
                 actions.append(classify(change, declared, captures, logs_cascades=lambda: False).action)

@@ -19,7 +19,7 @@ from pymysql.constants import FIELD_TYPE
 from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.snapshot.result_rows import _numpy_cells
 from datasources.mysql.types import ColumnType, Kind, result_column
-from datasources.mysql.types.cells import PADDING
+from datasources.mysql.types.decoders.cells import PADDING
 from datasources.native import native
 
 HEADER_BYTES = 4

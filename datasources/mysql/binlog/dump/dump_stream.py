@@ -13,7 +13,7 @@ from datasources.errors import SourceUnavailable
 from datasources.mysql.binlog.dump.dump_errors import explain_dump
 from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.connection.packet_stream import PacketStream
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 _OK: Final = 0
 _ERROR: Final = 0xFF

@@ -12,7 +12,7 @@ import numpy as np
 
 from datasources.errors import RecordError
 from datasources.mysql.binlog.events.event_types import IS_HEARTBEAT, EventType, type_mask
-from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
+from datasources.mysql.types.decoders.cells import PADDING, Bytes, Int64s, Mask, read_little
 
 HEADER_BYTES: Final = 19
 MAX_EVENT_BYTES: Final = 1 << 30

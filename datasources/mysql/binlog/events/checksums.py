@@ -18,7 +18,7 @@ from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.binlog.events.event_types import COMPRESSED_ROWS, IS_GTID, ROWS, EventType, type_mask
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.positions.transaction_errors import with_transaction
-from datasources.mysql.types.cells import Bytes, Int64s, read_little
+from datasources.mysql.types.decoders.cells import Bytes, Int64s, read_little
 from datasources.native import native
 
 _CHECKSUM_BYTES: Final = 4

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from datasources.mysql.types.cells import Mask
+from datasources.mysql.types.decoders.cells import Mask
 
 
 class EventType(IntEnum):

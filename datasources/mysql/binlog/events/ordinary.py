@@ -8,7 +8,7 @@ import numpy as np
 
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.events.event_types import GTIDS, HEARTBEATS, IGNORED, ROWS, EventType, type_mask
-from datasources.mysql.types.cells import Mask, read_little
+from datasources.mysql.types.decoders.cells import Mask, read_little
 
 _ORDINARY: Final = type_mask(ROWS | IGNORED | HEARTBEATS | (GTIDS - {EventType.GTID_TAGGED}))
 _BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))

@@ -20,7 +20,7 @@ from datasources.mysql.binlog.events.cursor import ByteCursor
 from datasources.mysql.binlog.events.event_types import COMPRESSED_ROWS, EventType
 from datasources.mysql.binlog.events.ordinary import is_ordinary
 from datasources.mysql.binlog.positions.transaction_errors import decode_errors
-from datasources.mysql.types.cells import PADDING, Bytes, Int64s
+from datasources.mysql.types.decoders.cells import PADDING, Bytes, Int64s
 
 _PIECE_BYTES: Final = 4 << 20
 _MAX_EXPANDED_BYTES: Final = 256 << 10

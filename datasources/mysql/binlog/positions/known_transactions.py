@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasources.mysql.binlog.positions.gtid_set import GtidSet
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 _NOTHING: Final = np.empty(0, np.int64)
 

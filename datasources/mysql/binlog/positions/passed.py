@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet, Interval
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 _FOLD_AT: Final = 1 << 16
 

@@ -42,7 +42,7 @@ from datasources.mysql.binlog.reading.run_reader import RunReader
 from datasources.mysql.binlog.reading.savepoints import Savepoints
 from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.rows.row_batch import RowBatch
+from datasources.mysql.binlog.rows.row_batch import BinlogRows
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind, parse_query
 from datasources.mysql.connection.connection_errors import ConnectionLost
 
@@ -159,7 +159,7 @@ class ChangeReader:
         """Whether the stop rule was reached."""
         return self._progress.is_done
 
-    def decode_buffered(self, buffered: BufferedEvents) -> Iterator[RowBatch]:
+    def decode_buffered(self, buffered: BufferedEvents) -> Iterator[BinlogRows]:
         """Yield the rows of a committed XA transaction that was buffered completely."""
         return self._runs.decode_buffered(buffered)
 

@@ -27,7 +27,7 @@ from datasources.mysql.binlog.positions.transaction_errors import SKIP_OPTION
 from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
 from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.changes import Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, TransactionIds
+from datasources.mysql.binlog.rows.row_batch import BinlogRows, RowKind, TransactionIds
 from datasources.mysql.binlog.statements.statements import Statement
 
 MAX_PREPARED: Final = 64
@@ -39,7 +39,7 @@ OpenReader = Callable[[BinlogPosition | str, StopRule | None, frozenset[BinlogPo
 A second reader with released transactions may be opened meanwhile: it needs another identity at the server.
 """
 
-CommittedChange = RowBatch | Statement | Idle
+CommittedChange = BinlogRows | Statement | Idle
 
 _MAX_UNCAPTURED: Final = MAX_PREPARED // 2
 _MAX_BUFFERED_BYTES: Final = 32 << 20
@@ -143,7 +143,7 @@ class CommittedChanges:
             else:
                 yield change
 
-    def _apply_xa(self, xa: XaChange) -> Iterator[RowBatch]:
+    def _apply_xa(self, xa: XaChange) -> Iterator[BinlogRows]:
         if xa.outcome is XaOutcome.PREPARED:
             self._note_prepared(xa)
             self._buffer(xa)
@@ -154,7 +154,7 @@ class CommittedChanges:
         else:
             yield from self._committed(xa)
 
-    def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
+    def _committed(self, xa: XaChange) -> Iterator[BinlogRows]:
         begin = self._prepared.get(xa.xid) or self._uncaptured.get(xa.xid) or self._before.get(xa.xid)
         if begin is None:
             raise DataLossError(
@@ -190,15 +190,15 @@ class CommittedChanges:
         if xa.buffered is not None and buffered_bytes + xa.buffered.nbytes <= _MAX_BUFFERED_BYTES:
             self._buffered[xa.xid] = xa.buffered
 
-    def _rows(self, buffered: BufferedEvents | None, begin: BinlogPosition) -> Iterator[RowBatch]:
+    def _rows(self, buffered: BufferedEvents | None, begin: BinlogPosition) -> Iterator[BinlogRows]:
         """Yield a committed transaction's rows: the buffered ones, else read again from its begin."""
         for batch in self._read_again(begin) if buffered is None else self._reader.decode_buffered(buffered):
             self._released_rows += batch.changes
             yield batch
 
-    def _read_again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
+    def _read_again(self, begin: BinlogPosition) -> Iterator[BinlogRows]:
         with closing(self._open(begin, _ONE_TRANSACTION, frozenset({begin}))) as reader:
-            yield from (change for change in reader if isinstance(change, RowBatch))
+            yield from (change for change in reader if isinstance(change, BinlogRows))
 
     def _ids(self) -> TransactionIds:
         separator = ":" if ":" in (self.gtid or ":") else "-"
@@ -221,7 +221,9 @@ class CommittedChanges:
             )
 
 
-def _at_commit(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition) -> RowBatch:
+def _at_commit(
+    batch: BinlogRows, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition
+) -> BinlogRows:
     """Return rows with the position and time of their transaction's commit."""
     count = len(batch)
     changes = np.cumsum(batch.row_kind != RowKind.UPDATE_AFTER) - 1

@@ -10,7 +10,7 @@ from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.binlog.events.event_types import IS_BOUNDARY, IS_GTID, EventType
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.changes import StopRule
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 _WRAP: Final = 1 << 32
 

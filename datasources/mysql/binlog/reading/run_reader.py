@@ -18,12 +18,12 @@ from datasources.mysql.binlog.reading.progress import Progress
 from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.changes import CaptureRule, StopRule
 from datasources.mysql.binlog.rows.partial_updates import count_partial_updates, decode_partial_updates
-from datasources.mysql.binlog.rows.row_batch import RowBatch
+from datasources.mysql.binlog.rows.row_batch import BinlogRows
 from datasources.mysql.binlog.rows.row_layout import RowLayout
 from datasources.mysql.binlog.rows.runs import FoundRows, KnownTable, RunPositions, decode_rows, find_rows
 from datasources.mysql.binlog.rows.table_map import parse_table_map, peek_name
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog, Transactions
-from datasources.mysql.types.cells import Int64s, read_little
+from datasources.mysql.types.decoders.cells import Int64s, read_little
 
 _TABLE_ID_BYTES: Final = 6
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
@@ -76,7 +76,7 @@ class RunReader:
         """Buffer the rows that follow: their XA transaction is not decided."""
         self.buffered = BufferedEvents(self._progress.here, self.log.open_only(), self.is_mariadb)
 
-    def decode_buffered(self, buffered: BufferedEvents) -> Iterator[RowBatch]:
+    def decode_buffered(self, buffered: BufferedEvents) -> Iterator[BinlogRows]:
         """Yield the rows of a committed transaction that was buffered completely."""
         progress = Progress(buffered.position, StopRule())
         runs = RunReader(progress, self._capture, skip=frozenset(), decodes=self._decodes)
@@ -119,7 +119,7 @@ class RunReader:
         finally:
             self._fixed, self._progress.is_inside = None, False
 
-    def read(self, run: EventBlock) -> Iterator[RowBatch]:
+    def read(self, run: EventBlock) -> Iterator[BinlogRows]:
         """Yield the rows of a run of ordinary events, up to the stop rule.
 
         Raises:
@@ -131,7 +131,7 @@ class RunReader:
             if not self._progress.is_done:
                 yield from self._read_named(piece)
 
-    def read_partial(self, event: EventBlock) -> Iterator[RowBatch]:
+    def read_partial(self, event: EventBlock) -> Iterator[BinlogRows]:
         """Yield the rows of an update that changes JSON documents in part."""
         self._buffer(event)
         begins, ends = self._progress.positions(event)
@@ -172,7 +172,7 @@ class RunReader:
         edges = gtids[is_skipped[1:] | is_skipped[:-1]].tolist()
         return run.cut(edges)
 
-    def _read_named(self, run: EventBlock) -> Iterator[RowBatch]:
+    def _read_named(self, run: EventBlock) -> Iterator[BinlogRows]:
         """Read a run; if it cannot be decoded, emit the transactions before the faulty one."""
         try:
             with decode_errors():
@@ -199,7 +199,7 @@ class RunReader:
     def _is_unread(self, run: EventBlock) -> bool:
         return bool(self._skip) and self._begin_of(run) in self._skip
 
-    def _read_run(self, run: EventBlock) -> list[RowBatch]:
+    def _read_run(self, run: EventBlock) -> list[BinlogRows]:
         hides = self.buffered is not None or self._is_unread(run)
         found = [] if hides else find_rows(run, self._tables, str(self._progress.here))
         if self._fixed is not None:
@@ -230,7 +230,7 @@ class RunReader:
         is_same = run.enclosed.number == run.enclosed.number[-1]
         return int(changes[: len(run)][is_same].sum()) + (self._rows_inside if is_same[0] else 0)
 
-    def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
+    def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[BinlogRows]:
         begins = np.full(len(run), fixed[0])
         positions = RunPositions(self._progress.file, begins, np.full(len(run), fixed[1]), self._rows_inside)
         transactions = self.log.transactions_in(run, np.flatnonzero(IS_GTID[run.types]), begins)
@@ -242,7 +242,7 @@ class RunReader:
 
     def _decode(
         self, run: EventBlock, found: list[FoundRows], positions: RunPositions, transactions: Transactions
-    ) -> list[RowBatch]:
+    ) -> list[BinlogRows]:
         batches = list(decode_rows(run, found, positions, self.log, transactions)) if self._decodes else []
         self.log.record(transactions, positions.file)
         self.follows_gtid = len(run) > 0 and _may_stand_alone(run)
@@ -286,8 +286,10 @@ class RunReader:
 
     def _known(self, body: bytes) -> KnownTable:
         capture = self._capture(*peek_name(body))
-        layout = None if capture is None else RowLayout(parse_table_map(body, is_mariadb=self.is_mariadb))
-        return KnownTable(body, capture, layout)
+        if capture is None:
+            return KnownTable(body, None, None)
+        table = parse_table_map(body, is_mariadb=self.is_mariadb)
+        return KnownTable(body, capture, RowLayout(table if capture.typed is None else capture.typed(table)))
 
 
 def _changes(count: int, found: list[FoundRows]) -> Int64s:

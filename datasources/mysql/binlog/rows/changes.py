@@ -9,7 +9,8 @@ from enum import Enum
 from datasources.mysql.binlog.positions.gtid_set import GtidSet
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
-from datasources.mysql.binlog.rows.row_batch import RowBatch
+from datasources.mysql.binlog.rows.row_batch import BinlogRows
+from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.types.column import ZeroDates
 
@@ -21,10 +22,12 @@ class Capture:
     Attributes:
         columns: names of columns; None = all. A name is left out where the table does not have it.
         zero_dates: how invalid dates are read.
+        typed: returns a table with the types that only the catalog tells (catalog_types.py); None = as it is described.
     """
 
     columns: frozenset[str] | None = None
     zero_dates: ZeroDates = ZeroDates.FAIL
+    typed: Callable[[TableMap], TableMap] | None = None
 
 
 CaptureRule = Callable[[str, str], Capture | None]
@@ -105,4 +108,4 @@ class Idle:
     position: BinlogPosition
 
 
-Change = RowBatch | Statement | XaChange | Idle
+Change = BinlogRows | Statement | XaChange | Idle

@@ -15,15 +15,15 @@ import pyarrow as pa
 from datasources.errors import RecordError
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.events.cursor import ByteCursor
-from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, decode_columns
+from datasources.mysql.binlog.rows.row_batch import BinlogRows, RowKind, decode_columns
 from datasources.mysql.binlog.rows.row_layout import ColumnSpans, RowLayout
 from datasources.mysql.binlog.rows.runs import KnownTable, RunPositions
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog
-from datasources.mysql.types.cells import Bytes, read_little
 from datasources.mysql.types.column import Kind
-from datasources.mysql.types.json_binary import parse_json
-from datasources.mysql.types.json_diff import apply_json_diffs
-from datasources.mysql.types.json_text import json_text
+from datasources.mysql.types.decoders.cells import Bytes, read_little
+from datasources.mysql.types.decoders.json.json_binary import parse_json
+from datasources.mysql.types.decoders.json.json_diff import apply_json_diffs
+from datasources.mysql.types.decoders.json.json_text import json_text
 
 _COUNT_AT: Final = HEADER_BYTES + 8
 _SECOND_US: Final = 1_000_000
@@ -32,7 +32,7 @@ _Span = tuple[int, int, bool]
 
 def decode_partial_updates(
     event: EventBlock, known: KnownTable, positions: RunPositions, log: TransactionLog
-) -> RowBatch:
+) -> BinlogRows:
     """Return the rows of a PARTIAL_UPDATE_ROWS event, with whole documents.
 
     Raises:
@@ -50,7 +50,7 @@ def decode_partial_updates(
     transactions = log.transactions_in(event, np.zeros(0, np.int64), positions.begins)
     commit_us = transactions.commit_us[np.zeros(count, np.int64)]
     first_row = positions.first_row or 0
-    return RowBatch(
+    return BinlogRows(
         table=table,
         images=_with_documents(images, documents),
         row_kind=np.tile(np.array([RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER], np.int8), count // 2),

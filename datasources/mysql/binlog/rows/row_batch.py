@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from datasources.formats.api.decoder import ROW_KINDS, RowKind
 from datasources.mysql.binlog.rows.row_layout import ColumnSpans
 from datasources.mysql.binlog.rows.table_map import TableMap
-from datasources.mysql.types.cells import Bytes, Cells, Int64s
 from datasources.mysql.types.column import ZeroDates
+from datasources.mysql.types.decoders.cells import Bytes, Cells, Int64s
 
-__all__ = ["RowBatch", "RowKind", "TransactionIds", "decode_columns"]
+__all__ = ["BinlogRows", "RowKind", "TransactionIds", "decode_columns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class TransactionIds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowBatch:
+class BinlogRows:
     """Row images of one table, in commit order.
 
     Shapes: one entry per image in all of them. An insert or delete is one image, an update two: before, then after.

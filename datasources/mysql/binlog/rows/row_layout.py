@@ -16,7 +16,7 @@ import numpy as np
 
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.rows.table_map import TableMap
-from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
+from datasources.mysql.types.decoders.cells import Bytes, Int64s, Mask, read_little
 
 _FEW_EVENTS: Final = 16
 _FULL_IMAGE: Final = (

@@ -12,10 +12,10 @@ from datasources.errors import OffsetError
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.events.event_types import IS_GTID, ROWS, EventType, type_mask
 from datasources.mysql.binlog.rows.changes import Capture
-from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, decode_columns
+from datasources.mysql.binlog.rows.row_batch import BinlogRows, RowKind, decode_columns
 from datasources.mysql.binlog.rows.row_layout import RowLayout
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog, Transactions, per_image
-from datasources.mysql.types.cells import Int64s, read_little
+from datasources.mysql.types.decoders.cells import Int64s, read_little
 
 __all__ = ["IS_ROWS", "FoundRows", "KnownTable", "RunPositions", "decode_rows", "find_rows"]
 
@@ -130,7 +130,7 @@ def _located(run: EventBlock, events: Int64s, known: KnownTable, layout: RowLayo
 
 def decode_rows(
     run: EventBlock, found: list[FoundRows], positions: RunPositions, log: TransactionLog, transactions: Transactions
-) -> Iterator[RowBatch]:
+) -> Iterator[BinlogRows]:
     """Yield the located rows, one batch per table.
 
     Args:
@@ -160,7 +160,7 @@ def decode_rows(
         of_image = of_event[owner]
         times_us = run.times_s[owner] * _SECOND_US
         commit_us = per_image(transactions.commit_us, of_image)
-        yield RowBatch(
+        yield BinlogRows(
             table=layout.table,
             images=decode_columns(
                 layout.table,

@@ -14,8 +14,11 @@ from typing import Final
 
 from datasources.errors import SchemaError
 from datasources.mysql.binlog.events.cursor import ByteCursor
-from datasources.mysql.binlog.rows.column_codes import BLOBS, CHARACTERS, NUMERIC, ColumnCode, ColumnStorage, storage_of
+from datasources.mysql.binlog.rows.column_codes import storage_of
 from datasources.mysql.types.charsets import BINARY, charset_of_collation, decode_bytes
+from datasources.mysql.types.column import ColumnCode
+from datasources.mysql.types.storage import Collated, ColumnStorage
+from datasources.mysql.types.type_table import CODES
 
 _SIGNEDNESS: Final = 1
 _DEFAULT_CHARSET: Final = 2
@@ -63,8 +66,8 @@ class TableMap:
 
 
 # Columns that the list of collations includes: the servers differ.
-_COLLATED: Final = CHARACTERS | {ColumnCode.VECTOR}
-_MARIADB_COLLATED: Final = CHARACTERS | {ColumnCode.GEOMETRY}
+_COLLATED: Final = frozenset(code for code, form in CODES.items() if Collated.MYSQL in form.collated)
+_MARIADB_COLLATED: Final = frozenset(code for code, form in CODES.items() if Collated.MARIADB in form.collated)
 
 
 def parse_table_map(body: bytes, *, is_mariadb: bool = False) -> TableMap:
@@ -149,7 +152,7 @@ def _column_metadata(codes: bytes, cursor: ByteCursor) -> Iterator[tuple[ColumnC
             raise SchemaError(
                 f"the binlog holds a column of type {number}, which is not known here; leave the table out."
             ) from error
-        data = cursor.take(_METADATA_BYTES.get(code, 0))
+        data = cursor.take(CODES[code].metadata_bytes)
         if code is ColumnCode.STRING:
             # ENUM, SET and CHAR share a code; the real one is in the first byte, mixed with the length's high bits.
             real = data[0] | 0x30
@@ -157,25 +160,6 @@ def _column_metadata(codes: bytes, cursor: ByteCursor) -> Iterator[tuple[ColumnC
             yield ColumnCode(real), length.to_bytes(2, "little")
         else:
             yield code, data
-
-
-_METADATA_BYTES: Final = {
-    ColumnCode.FLOAT: 1,
-    ColumnCode.DOUBLE: 1,
-    ColumnCode.VARCHAR: 2,
-    ColumnCode.BIT: 2,
-    ColumnCode.NEWDECIMAL: 2,
-    ColumnCode.STRING: 2,
-    ColumnCode.VAR_STRING: 2,
-    ColumnCode.ENUM: 2,
-    ColumnCode.SET: 2,
-    ColumnCode.TIMESTAMP2: 1,
-    ColumnCode.DATETIME2: 1,
-    ColumnCode.TIME2: 1,
-    ColumnCode.VARCHAR_COMPRESSED: 2,
-    ColumnCode.BLOB_COMPRESSED: 1,
-    **dict.fromkeys((*BLOBS, ColumnCode.JSON, ColumnCode.GEOMETRY, ColumnCode.VECTOR), 1),
-}
 
 
 def _fields(cursor: ByteCursor) -> Iterator[tuple[int, bytes]]:
@@ -199,7 +183,7 @@ def _numbers(field: bytes) -> list[int]:
 
 def _unsigned(metadata: list[tuple[ColumnCode, bytes]], bits: bytes) -> set[int]:
     """Read one bit per numeric column, most significant first; without such columns there are none."""
-    numeric = [index for index, (code, _) in enumerate(metadata) if code in NUMERIC]
+    numeric = [index for index, (code, _) in enumerate(metadata) if CODES[code].is_numeric]
     if len(bits) != (len(numeric) + 7) // 8:
         raise _miscounted(f"the signs of {8 * len(bits)} columns where {len(numeric)} are numeric")
     return {index for bit, index in enumerate(numeric) if bits[bit // 8] >> (7 - bit % 8) & 1}

@@ -16,7 +16,7 @@ from datasources.mysql.binlog.positions.known_transactions import KnownTransacti
 from datasources.mysql.binlog.positions.passed import PassedTransactions
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.row_batch import TransactionIds
-from datasources.mysql.types.cells import Int64s, read_little
+from datasources.mysql.types.decoders.cells import Int64s, read_little
 
 _SOURCE_AT: Final = HEADER_BYTES + 1
 _NUMBER_AT: Final = _SOURCE_AT + 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -15,8 +16,9 @@ from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.positions.transaction_errors import with_transaction
 from datasources.mysql.binlog.reading.committed import CommittedChange, CommittedChanges
 from datasources.mysql.binlog.reading.opening import reader_opener
+from datasources.mysql.binlog.rows.catalog_types import with_catalog_types
 from datasources.mysql.binlog.rows.changes import Capture, StopRule
-from datasources.mysql.binlog.rows.row_batch import RowBatch
+from datasources.mysql.binlog.rows.row_batch import BinlogRows
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
@@ -84,7 +86,7 @@ class Backfill:
                 self._change(change, by_table)
 
     def _change(self, change: CommittedChange, by_table: Mapping[TableName, Sequence[ReadChunk]]) -> None:
-        if isinstance(change, RowBatch):
+        if isinstance(change, BinlogRows):
             chunks = by_table[change.table.database, change.table.table]
             if not chunks[0].undo.is_emptied:
                 images = chunks[0].selection.images(change.images, str(change.table))
@@ -113,4 +115,9 @@ class Backfill:
             raise error if statement.begin is None else with_transaction(error, statement.begin)
 
     def _capture(self, chunk: ReadChunk) -> Capture:
-        return Capture(columns=frozenset(chunk.selection.types), zero_dates=self._settings.zero_dates)
+        types = chunk.selection.types
+        return Capture(
+            columns=frozenset(types),
+            zero_dates=self._settings.zero_dates,
+            typed=partial(with_catalog_types, catalog=types),
+        )

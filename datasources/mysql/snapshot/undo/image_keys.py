@@ -24,13 +24,14 @@ from datasources.mysql.snapshot.undo.text_comparison import TextComparison
 from datasources.mysql.tables.chunk_key import KeyColumn, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange
 from datasources.mysql.tables.key_values import is_ordered_here, literal, sort_key
-from datasources.mysql.types import ColumnType, Kind
+from datasources.mysql.types import ColumnType
+from datasources.mysql.types.decoders.key_texts import ValueForm
+from datasources.mysql.types.type_table import TYPES
 
 __all__ = ["ImageKeys"]
 
 Mask = npt.NDArray[np.bool_]
-_COMPARABLE: Final = frozenset({Kind.INTEGER, Kind.YEAR, Kind.DECIMAL, Kind.TIME, Kind.BINARY})
-_MOMENTS: Final = frozenset({Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP})
+_COMPARABLE: Final = frozenset({ValueForm.NUMBER, ValueForm.DECIMAL, ValueForm.TIME, ValueForm.BYTES})
 
 
 class ImageKeys:
@@ -135,9 +136,10 @@ class ImageKeys:
 def _scalar(column: KeyColumn, type_: ColumnType, bound: str, arrow: pa.DataType) -> pa.Scalar | None:
     """Return a bound as a value that Arrow orders like the server; None if it cannot."""
     literal(column, bound)  # rejects invalid values
-    if type_.kind in _MOMENTS:
+    form = TYPES[type_.kind].key_form
+    if form is ValueForm.MOMENT:
         return pa.scalar(bound, STRING).cast(DATE if pa.types.is_date(arrow) else NTZ).cast(arrow)
-    if type_.kind not in _COMPARABLE or pa.types.is_string(arrow):
+    if form not in _COMPARABLE or pa.types.is_string(arrow):
         return None
     value = sort_key(column, bound)
     if isinstance(value, int) and pa.types.is_decimal(arrow):

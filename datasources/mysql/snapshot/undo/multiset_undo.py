@@ -17,7 +17,7 @@ from datasources.errors import DataLossError
 from datasources.mysql.binlog.rows.row_batch import RowKind
 from datasources.mysql.snapshot.requests import Selection
 from datasources.mysql.snapshot.undo.row_codes import RowCodes
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 _COMPACT_ROWS: Final = 200_000
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.mysql.types.cells import Int64s
+from datasources.mysql.types.decoders.cells import Int64s
 
 
 class RowCodes:

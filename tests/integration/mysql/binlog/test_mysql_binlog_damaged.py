@@ -12,7 +12,7 @@ import pytest
 from datasources.errors import DataLossError, OffsetError, RecordError, SchemaError
 from datasources.mysql.binlog import DumpRequest, open_dump
 from tests.support.mysql.mysql_binlog import position
-from tests.support.mysql.mysql_server import MySqlServer, every_server
+from tests.support.mysql.mysql_server import MySqlServer, newest_first
 from tests.support.mysql_values.mysql_mutants import Recording, mutated, record
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(1800)]
@@ -87,7 +87,7 @@ def _read_all(recording: Recording, seeds: range) -> tuple[int, int]:
     return read, refused
 
 
-@every_server
+@newest_first
 def test_a_damaged_event_is_a_record_error(mysql: MySqlServer):
     recording = _recording(mysql)
     assert len(list(recording.reader())) > 5
@@ -97,7 +97,7 @@ def test_a_damaged_event_is_a_record_error(mysql: MySqlServer):
 
 
 @pytest.mark.full
-@every_server
+@newest_first
 def test_every_kind_of_damage_to_an_event_is_a_tidemark_error(mysql: MySqlServer):
     _, refused = _read_all(_recording(mysql), range(10_000, 14_000))
     assert refused > 800

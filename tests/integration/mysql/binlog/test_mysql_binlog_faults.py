@@ -17,7 +17,7 @@ from datasources.mysql.types import ZeroDates
 from tests.support.mysql.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql.mysql_server import MySqlServer, every_mysql, every_server
 
-pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("native_first")]
 
 
 @contextmanager

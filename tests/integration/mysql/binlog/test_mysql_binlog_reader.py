@@ -14,10 +14,10 @@ import pytest
 from datasources.errors import DataLossError, OffsetError, SourceUnavailable
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRows,
     Capture,
     DumpRequest,
     Idle,
-    RowBatch,
     Statement,
     StatementKind,
     StopRule,
@@ -51,7 +51,7 @@ def test_changes_have_position_kind_time_and_transaction(mysql: MySqlServer):
         end = position(mysql)
     with closing(reader_at(mysql, start, everything(database))) as reader:
         (batch,) = list(reader)
-        assert isinstance(batch, RowBatch)
+        assert isinstance(batch, BinlogRows)
         assert reader.position == end
         assert reader.passed_bytes == end.pos - start.pos
         assert reader.changed_rows == batch.changes == 5

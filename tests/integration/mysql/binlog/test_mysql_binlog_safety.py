@@ -13,10 +13,10 @@ import pytest
 from datasources.errors import RecordError, SourceUnavailable
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRows,
     Capture,
     ChangeReader,
     DumpRequest,
-    RowBatch,
     XaChange,
     XaOutcome,
     open_dump,
@@ -182,6 +182,6 @@ def test_only_requested_columns_are_decoded(mysql: MySqlServer):
         return Capture(columns=frozenset({"g", "n", "not_there"})) if name == database else None
 
     (batch,) = rows_of(read_changes(mysql, start, capture))
-    assert isinstance(batch, RowBatch)
+    assert isinstance(batch, BinlogRows)
     assert batch.images.to_pylist() == [{"g": 2, "n": None}, {"g": 3, "n": 5}]
     assert batch.table.names == ("id", "secret", "g", "n")

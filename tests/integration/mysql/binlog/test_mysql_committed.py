@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from datasources.errors import DataLossError, RecordError
-from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule
+from datasources.mysql.binlog import BinlogPosition, BinlogRows, ChangeReader, Idle, Statement, StopRule
 from datasources.mysql.binlog.reading.committed import MAX_PREPARED, CommittedChange, CommittedChanges
 from datasources.mysql.binlog.rows import buffered_events
 from tests.support.mysql.mysql_binlog import everything, images, position, reader_at
@@ -45,14 +45,14 @@ def buffering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 def kinds_and_ids(changes: list[CommittedChange]) -> list[tuple[str, int]]:
-    return [(kind, row["id"]) for kind, row in images([c for c in changes if isinstance(c, RowBatch)])]
+    return [(kind, row["id"]) for kind, row in images([c for c in changes if isinstance(c, BinlogRows)])]
 
 
 def order_keys(changes: list[CommittedChange]) -> list[tuple[int, int, int]]:
     """File number, position and row of each change."""
     found: dict[tuple[int, int, int], None] = {}
     for batch in changes:
-        if isinstance(batch, RowBatch):
+        if isinstance(batch, BinlogRows):
             number = BinlogPosition(batch.file, 4).file_number
             found |= dict.fromkeys((number, *at) for at in zip(batch.pos.tolist(), batch.row.tolist(), strict=True))
     return list(found)
@@ -102,12 +102,12 @@ def test_rows_are_emitted_with_the_position_of_their_commit(mysql: MySqlServer, 
     # The order of sinks: each change has its own key, in the order in which they were emitted.
     assert order_keys(changes) == sorted(set(order_keys(changes)))
     assert len(order_keys(changes)) == 10
-    moved = [c for c in changes if isinstance(c, RowBatch) and before.pos < c.pos[0] < after.pos]
+    moved = [c for c in changes if isinstance(c, BinlogRows) and before.pos < c.pos[0] < after.pos]
     assert sum(batch.changes for batch in moved) == 5
     for batch in moved:
         assert len(set(batch.pos.tolist())) == 1
         assert set(batch.transactions.texts().to_pylist()) == {_gtid_at(mysql, before)}
-    times = [int(t) for c in changes if isinstance(c, RowBatch) for t in c.op_ts_us]
+    times = [int(t) for c in changes if isinstance(c, BinlogRows) for t in c.op_ts_us]
     assert times == sorted(times)
 
 

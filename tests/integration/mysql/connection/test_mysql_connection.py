@@ -140,6 +140,7 @@ def test_a_server_that_requires_tls_has_the_option_named(own_mysql: OpenMySql):
     assert cipher(settings(server.reader, mode="required"))
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_server_is_waited_for(own_mysql: OpenMySql):
     """For minutes, as the options are by default: no pause is longer than 5 s, and they are two minutes together."""
     server = own_mysql()

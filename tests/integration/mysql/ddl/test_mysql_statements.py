@@ -34,6 +34,7 @@ def _lost(mysql: MySqlServer, cases: list[Case]) -> list[str]:
     return [f"{case}: {outcome}" for case, outcome in outcomes if outcome.is_lost]
 
 
+@pytest.mark.slow
 @every_server
 def test_no_form_of_a_statement_changes_a_captured_table_and_passes(mysql: MySqlServer):
     assert _lost(mysql, _sample()) == []

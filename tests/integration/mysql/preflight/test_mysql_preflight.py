@@ -17,7 +17,7 @@ from datasources.mysql.preflight.check import Preflight, run_preflight
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.report import render
 from datasources.mysql.preflight.wanted import parse_wanted
-from tests.support.mysql.mysql_server import MySqlServer, OpenMySql, every_mysql, every_server
+from tests.support.mysql.mysql_server import MySqlServer, OpenMySql, each_server, every_mysql, every_server
 from watermark.clock import ManualClock, SystemClock
 
 pytestmark = pytest.mark.mysql
@@ -77,7 +77,7 @@ def kept(server: MySqlServer, *names: str) -> Iterator[None]:
             server.execute("DO 0", *(f"RESET PERSIST IF EXISTS {name}" for name in names))
 
 
-@every_server
+@each_server
 def test_a_server_with_all_that_is_needed_passes(mysql: MySqlServer, shop: str):
     found = look(mysql, database_name=shop)
     assert problems_of(found) == []

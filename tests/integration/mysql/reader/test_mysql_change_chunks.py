@@ -21,6 +21,7 @@ from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.reading.split_run import SplitRun
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from tests.support.forms import full
 from tests.support.mysql.mysql_binlog import position
 from tests.support.mysql.mysql_history import write_history
 from tests.support.mysql.mysql_server import MySqlServer, every_mysql, every_server
@@ -168,7 +169,7 @@ def test_rows_are_in_commit_order_and_records_are_whole(
 
 
 @every_server
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *full(2)])
 def test_collected_rows_equal_those_read_one_by_one(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, seed: int):
     database = mysql.create_database("together")
     start = write_history(mysql, database, steps=30, seed=seed)[0]

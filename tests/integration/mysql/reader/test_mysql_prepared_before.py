@@ -10,6 +10,7 @@ from pyarrow import feather
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError
 from datasources.mysql.binlog.reading.committed import MAX_PREPARED
+from tests.support.forms import full
 from tests.support.mysql.mysql_binlog import position, purge_to_the_last_file
 from tests.support.mysql.mysql_changes import read_range, scan_settings_of
 from tests.support.mysql.mysql_server import MySqlServer, OpenMySql, every_server
@@ -85,7 +86,7 @@ def test_many_open_transactions_of_other_tables_are_ignored(mysql: MySqlServer, 
     assert ids(read_range(mysql, scan_settings_of(mysql, own, "id INT"), start)) == [("+I", 2)]
 
 
-@pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
+@pytest.mark.parametrize("version", [MySqlVersion.NEWEST, *full(MySqlVersion.MARIADB)])
 def test_if_the_log_is_purged_the_error_names_how_to_skip_the_commit(own_mysql: OpenMySql, version: MySqlVersion):
     server = own_mysql(version)
     own, other = server.create_database("xa"), server.create_database("other")

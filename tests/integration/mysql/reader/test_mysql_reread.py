@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyarrow import feather
 
-from tests.support.mysql.mysql_server import MySqlServer, every_server
+from tests.support.mysql.mysql_server import MySqlServer, newest_first
 from tests.support.mysql.mysql_shop import Rows, Shop
 from tests.support.mysql_consistency.local_query import LocalQuery, read_again
 from tests.support.mysql_consistency.recording import Recording
@@ -37,7 +37,7 @@ def _contents(shop: Shop, table: str) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("what", UNSEEN)
-@every_server
+@newest_first
 def test_a_table_changed_without_row_events_is_read_again(mysql: MySqlServer, tmp_path: Path, what: str):
     shop, recording = Shop.open(mysql, orders=50, items=50), Recording(tmp_path).create()
     options = shop.options(**{"on-rewrite-ddl": "reread", "schema": "id INT, n INT", "table-name": "orders|items"})

@@ -19,6 +19,7 @@ from datasources.mysql.source import MySqlSource
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk
+from tests.support.forms import full
 from tests.support.mysql.mysql_binlog import position
 from tests.support.mysql.mysql_changes import identity, scan_settings_of
 from tests.support.mysql.mysql_server import MySqlServer, OpenMySql, every_server
@@ -81,7 +82,8 @@ def test_a_range_of_the_binlog_continues_after_the_emitted_rows(mysql: MySqlServ
     assert "read_again" in caplog.text
 
 
-@pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
+@pytest.mark.slow
+@pytest.mark.parametrize("version", [MySqlVersion.NEWEST, *full(MySqlVersion.MARIADB)])
 def test_a_server_that_is_down_for_seconds_does_not_fail_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
     server = own_mysql(version)
     database, start = written(server)

@@ -15,6 +15,7 @@ from pyarrow import feather
 from datasources.mysql.data_source import MySqlDataSource
 from datasources.mysql.planning import batch_end
 from datasources.mysql.server import server_switch
+from tests.support.forms import full, full_cases
 from tests.support.mysql.mysql_pair import Pair
 from tests.support.mysql.mysql_server import OwnMySql
 from tests.support.mysql_consistency.local_query import LocalQuery, read_batch, read_parts
@@ -136,7 +137,7 @@ def test_reading_resumes_by_position_behind_the_new_servers_old_end(pair: Pair, 
     assert states[-1].gtid_until is None
 
 
-@pytest.mark.parametrize("steps", [3, 6, 9, 12])
+@pytest.mark.parametrize("steps", [*full(3), 6, *full(9, 12)])
 def test_the_server_is_replaced_after_a_batch_was_read(pair: Pair, tmp_path: Path, steps: int):
     pair.old.execute(*["FLUSH BINARY LOGS"] * 6)  # the order by file and position differs from that by GTIDs
     recording = Recording(tmp_path).create()
@@ -189,7 +190,7 @@ def test_a_batch_ended_by_bytes_ends_at_the_same_gtid_at_another_server(pair: Pa
 
 @pytest.mark.parametrize(
     ("module", "steps", "back"),
-    [(batch_end, 2, False), (batch_end, 40, False), (server_switch, 2, True), (server_switch, 40, True)],
+    [(batch_end, 2, False), *full_cases((batch_end, 40, False), (server_switch, 2, True)), (server_switch, 40, True)],
     ids=["a snapshot's batch", "a batch of changes", "a snapshot's batch, twice", "a batch of changes, twice"],
 )
 def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(

@@ -20,7 +20,7 @@ from datasources.mysql.types import ColumnType, Kind
 from tests.support.mysql.mysql_chunks import reader_settings
 from tests.support.mysql.mysql_server import MySqlServer, every_server
 
-pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("native_first")]
 
 INT = ColumnType(kind=Kind.INTEGER, width=8)
 BYTES = ColumnType(kind=Kind.BINARY)

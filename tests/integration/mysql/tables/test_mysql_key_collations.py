@@ -74,6 +74,7 @@ def check(session: Any, column: CollatedColumn, bounds: int, *, is_mariadb: bool
             assert len(sides[0] | sides[1]) == count
 
 
+@pytest.mark.slow
 @every_server
 def test_sampled_collations_order_every_text_like_the_index(mysql: MySqlServer, session: Any):
     with session.cursor() as cursor:

@@ -10,11 +10,11 @@ import pytest
 
 from datasources.mysql.types import ColumnType, arrow_type
 from tests.support.mysql.mysql_binlog import everything, position, read_changes, rows_of
-from tests.support.mysql.mysql_server import MySqlServer, every_server
+from tests.support.mysql.mysql_server import MySqlServer, each_server
 from tests.support.mysql_values.mysql_selects import declared_columns, selected_values
 from tests.support.mysql_values.mysql_types_matrix import CASES, TypeCase
 
-pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("native_first")]
 
 _COLUMNS = 12
 """Columns of a table: several types side by side, with more than one byte of NULL flags."""
@@ -37,7 +37,7 @@ def _run(server: MySqlServer) -> dict[str, tuple[ColumnType, pa.Array, pa.Array]
         declared = declared_columns(cursor, database)
         # Another zone than the one in which the values were written.
         cursor.execute("SET time_zone = '-07:30'")
-        changes = rows_of(read_changes(server, start, everything(database)))
+        changes = rows_of(read_changes(server, start, everything(database, declared)))
         found = {}
         for name, members in tables.items():
             binlog = pa.Table.from_batches([batch.images for batch in changes if batch.table.table == name])
@@ -60,7 +60,7 @@ def _rows(cases: list[TypeCase]) -> int:
     return max(len(case.values) for case in cases) + 1
 
 
-@every_server
+@each_server
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_snapshot_and_binlog_read_what_was_written(mysql: MySqlServer, case: TypeCase):
     if mysql.version.value not in case.servers:

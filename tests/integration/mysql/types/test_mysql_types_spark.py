@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.mysql.mysql_server import MySqlServer, every_server
+from tests.support.mysql.mysql_server import MySqlServer, newest_first
 from tests.support.mysql.mysql_shop import Rows, Shop
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.timeout(300)]
 
 
-@every_server
+@pytest.mark.long
+@newest_first
 def test_unsigned_columns_behind_a_year_keep_their_values(mysql: MySqlServer, spark, tmp_path):
     shop, rows = Shop(mysql, mysql.create_database("shop")), Rows()
     shop.execute(

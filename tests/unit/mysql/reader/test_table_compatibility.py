@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog.rows.column_codes import ColumnCode, storage_of
+from datasources.mysql.binlog.rows.column_codes import storage_of
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.reader import table_compatibility as table_fit
 from datasources.mysql.reader.table_compatibility import TableCompatibility
 from datasources.mysql.source import MySqlSource
+from datasources.mysql.types.column import ColumnCode
 from datasources.source.api.connector import SessionInfo
 
 C = ColumnCode
@@ -37,7 +38,7 @@ class Server:
         self.asked.append((database, table))
         if self.columns is None:
             raise SchemaError(f"no table {table}")
-        return SimpleNamespace(columns=[SimpleNamespace(name=name) for name in self.columns])
+        return SimpleNamespace(columns=[SimpleNamespace(name=name, type=None) for name in self.columns])
 
 
 @pytest.fixture

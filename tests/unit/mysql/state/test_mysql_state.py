@@ -18,7 +18,7 @@ from datasources.mysql.server.log_files import LogFiles
 from datasources.mysql.server.reconciled_state import has_read, merged_gtids, reconciled
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_report import RangeReport
-from datasources.mysql.state.snapshot_scan import Coverage, PlannedTable, SnapshotScan, coverage
+from datasources.mysql.state.snapshot_scan import Coverage, PlannedChunks, SnapshotScan, coverage
 from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
@@ -47,8 +47,8 @@ def batch(**fields):
         "prepared": {"X'67',X'62',1": position(44)},
         "snapshot": SnapshotScan(table=ORDERS, bound=("10", "6162")),
         "tables": (
-            PlannedTable(table=ORDERS, lower=("10", "6162"), bounds=(("20", "61"), ("30", "62")), is_open=True),
-            PlannedTable(table=USERS, lower=None, bounds=(), is_open=True, is_again=True),
+            PlannedChunks(table=ORDERS, lower=("10", "6162"), bounds=(("20", "61"), ("30", "62")), is_open=True),
+            PlannedChunks(table=USERS, lower=None, bounds=(), is_open=True, is_again=True),
         ),
         "chunks_per_reader": (2, 1, 1),
         "after": SnapshotScan(table=USERS, only=(USERS,)),

@@ -11,7 +11,7 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.scan.scan_settings import SNAPSHOT_READER
 from datasources.mysql.server.reconciled_state import MAX_GTID_CHARS, reconciled, storable_gtids
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
+from datasources.mysql.state.snapshot_scan import PlannedChunks, SnapshotScan
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 from tests.support.work import calls_of
@@ -39,7 +39,7 @@ def _next_batch(state: MySqlState, first: int, key_bytes: int) -> MySqlState:
     bounds = tuple((f"{number:0{key_bytes}d}",) for number in range(first + 1, first + count + 1))
     assert state.snapshot is not None
     is_end = first + count == CHUNKS
-    planned = PlannedTable(table=TABLE, lower=state.snapshot.bound, bounds=bounds, is_open=is_end)
+    planned = PlannedChunks(table=TABLE, lower=state.snapshot.bound, bounds=bounds, is_open=is_end)
     after = None if is_end else SnapshotScan(table=TABLE, bound=bounds[-1])
     counts = tuple(count // READERS + (number < count % READERS) for number in range(READERS))
     return replace(state, tables=(planned,), chunks_per_reader=counts, after=after)

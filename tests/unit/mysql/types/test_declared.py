@@ -5,8 +5,8 @@ import pytest
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.types import ColumnType, Kind, column_type_of
 from datasources.mysql.types.charsets import charset_of_collation
-from datasources.mysql.types.json_binary import parse_json
-from datasources.mysql.types.json_diff import apply_json_diffs
+from datasources.mysql.types.decoders.json.json_binary import parse_json
+from datasources.mysql.types.decoders.json.json_diff import apply_json_diffs
 from tests.support.mysql_values.mysql_selects import snapshot_values
 
 
@@ -21,6 +21,7 @@ from tests.support.mysql_values.mysql_selects import snapshot_values
         ("enum('a,b','it''s')", "latin1", ColumnType(kind=Kind.ENUM, members=("a,b", "it's"), charset="latin1")),
         ("longtext", "utf8mb4", ColumnType(kind=Kind.TEXT, charset="utf8mb4")),
         ("binary(16)", None, ColumnType(kind=Kind.BINARY, width=16)),
+        ("inet6", None, ColumnType(kind=Kind.INET6)),
         ("geomcollection", None, ColumnType(kind=Kind.GEOMETRY)),
     ],
 )
@@ -28,7 +29,7 @@ def test_types_are_read_from_information_schema(text, charset, column):
     assert column_type_of(text, charset, column="c") == column
 
 
-@pytest.mark.parametrize("text", ["uuid", "inet6", "time(3) /* mariadb-5.3 */", "text /*!100301 COMPRESSED*/"])
+@pytest.mark.parametrize("text", ["uuid", "time(3) /* mariadb-5.3 */", "text /*!100301 COMPRESSED*/"])
 def test_types_without_an_exact_counterpart_are_refused_by_name(text):
     with pytest.raises(SchemaError, match="column 'c' has the type"):
         column_type_of(text, "utf8mb4", column="c")

@@ -14,7 +14,7 @@ from datasources.errors import RecordError
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, MAX_EVENT_BYTES, EventBlock, padded
 from datasources.mysql.binlog.events.event_types import EventType
 from datasources.mysql.binlog.events.payload import payload_blocks, unpack_event
-from datasources.mysql.types.json_binary import parse_json
+from datasources.mysql.types.decoders.json.json_binary import parse_json
 
 _MEGABYTE = 1 << 20
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
+from datasources.mysql.types.decoders.cells import Bytes, Int64s, Mask, read_little
 
 __all__ = ["LONGEST_FRACTION", "decimal_number", "fixed_number", "signed_number", "unsigned_number"]
 

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from datasources.errors import RecordError
-from datasources.mysql.types.json_binary import JsonTree, parse_json
+from datasources.mysql.types.decoders.json.json_binary import JsonTree, parse_json
 
 _REPLACE: Final = 0
 _INSERT: Final = 1

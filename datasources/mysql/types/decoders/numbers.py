@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.arrow_types import MAX_DECIMAL_DIGITS
-from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_big, read_little
-from datasources.mysql.types.column import ColumnType, arrow_type
+from datasources.mysql.types.column import ColumnType, decimal_type, integer_type
+from datasources.mysql.types.decoders.cells import Cells, Int64s, from_numpy, read_big, read_little
 
 _GROUP_DIGITS: Final = 9
 GROUP_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
@@ -23,7 +23,7 @@ _WORD_DIGITS: Final = 18
 def decode_integer(cells: Cells, column: ColumnType) -> pa.Array:
     """Return integers; BIGINT UNSIGNED as DECIMAL(20, 0)."""
     raw = read_little(cells.data, cells.at, column.width)
-    arrow = arrow_type(column)
+    arrow = integer_type(column)
     if pa.types.is_decimal128(arrow):
         return from_numpy(np.stack([raw, np.zeros_like(raw)], axis=1), arrow, cells.is_null)
     signed = raw.view(np.int64)
@@ -116,7 +116,7 @@ def _from_words(
         total = total * 10**digits + value.view(np.int64)
     total = np.where(is_negative, -total, total)
     both = np.stack([total, total >> 63], axis=1)
-    return from_numpy(both, arrow_type(column), cells.is_null)
+    return from_numpy(both, decimal_type(column), cells.is_null)
 
 
 def _from_limbs(
@@ -138,7 +138,7 @@ def _from_limbs(
     low_negated = ~low + np.uint64(1)
     high_negated = ~high + (low_negated == 0)
     both = np.stack([np.where(is_negative, low_negated, low), np.where(is_negative, high_negated, high)], axis=1)
-    return from_numpy(both, arrow_type(column), cells.is_null)
+    return from_numpy(both, decimal_type(column), cells.is_null)
 
 
 def _as_text(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from datasources.mysql.types.cells import Cells, binary_values, from_numpy, read_little
 from datasources.mysql.types.charsets import decode_text
 from datasources.mysql.types.column import ColumnType
-from datasources.mysql.types.json_binary import parse_json
-from datasources.mysql.types.json_text import json_text
+from datasources.mysql.types.decoders.cells import Cells, binary_values, from_numpy, read_little
+from datasources.mysql.types.decoders.json.json_binary import parse_json
+from datasources.mysql.types.decoders.json.json_text import json_text
 
 
 def decode_string(cells: Cells, column: ColumnType) -> pa.Array:

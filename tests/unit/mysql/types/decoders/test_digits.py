@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.types.cells import Bytes, Int64s
-from datasources.mysql.types.digits import (
+from datasources.mysql.types.decoders.cells import Bytes, Int64s
+from datasources.mysql.types.decoders.digits import (
     LONGEST_FRACTION,
     decimal_number,
     fixed_number,

@@ -1,32 +1,27 @@
-"""Decodes the result of a snapshot's SELECT to the same Arrow values as from the binlog.
+"""Values of the text protocol: the texts of `select_expression`, or bytes for BINARY, BIT, GEOMETRY and VECTOR.
 
-A snapshot reads each column by its `select_expression`, over the text protocol; the result is the text of that
-expression, or bytes for BINARY, BIT, GEOMETRY and VECTOR. Numbers, dates and times are read by numpy, a column at a
-time (digits.py); the rest is cast by Arrow.
+Numbers, dates and times are read by numpy, a column at a time (digits.py); the rest is cast by Arrow. A value that is
+no text of the type raises ValueError or pa.ArrowInvalid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from datasources.errors import RecordError
-from datasources.mysql.types.cells import Cells, Int64s, binary_values, from_numpy
-from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type
-from datasources.mysql.types.digits import (
+from datasources.mysql.types.column import ColumnType, ZeroDates, decimal_type, integer_type
+from datasources.mysql.types.decoders.cells import Cells, Int64s, binary_values, from_numpy
+from datasources.mysql.types.decoders.digits import (
     LONGEST_FRACTION,
     decimal_number,
     fixed_number,
     signed_number,
     unsigned_number,
 )
-from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
-
-__all__ = ["snapshot_column"]
+from datasources.mysql.types.decoders.temporal import TIME, date_values, datetime_values, instant_values
 
 _SECOND_US: Final = 1_000_000
 _FRACTION_DIGITS: Final = 6
@@ -37,53 +32,36 @@ _CLOCK_BYTES: Final = len("10:20:30")
 _POINT: Final = ord(".")
 
 
-def snapshot_column(column: ColumnType, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
-    """Return one column of a snapshot.
-
-    Args:
-        column: its type.
-        cells: the result of `select_expression`, text in utf8mb4.
-        zero_dates: how invalid dates are read.
-
-    Returns:
-        An array of type `arrow_type(column)`.
-
-    Raises:
-        RecordError: a value is a zero date, or no value of the type.
-    """
-    try:
-        return _READERS.get(column.kind, _cast)(column, cells, zero_dates)
-    except (pa.ArrowInvalid, ValueError) as error:
-        raise RecordError(
-            f"column '{cells.name}': the server returned what is no {column.kind.value}: {error}."
-        ) from error
-
-
-def is_cast(kind: Kind) -> bool:
-    """Return whether a kind's values are the server's bytes, cast to the Arrow type."""
-    return kind not in _READERS
-
-
-def cast_bytes(column: ColumnType, raw: pa.Array) -> pa.Array:
-    """Return the values of such a column, cast from bytes."""
-    arrow = arrow_type(column)
+def cast_bytes(raw: pa.Array, arrow: pa.DataType) -> pa.Array:
+    """Return the server's bytes, cast to an Arrow type."""
     if pa.types.is_binary(arrow):
         return raw
     text = raw.cast(pa.string())
     return text if pa.types.is_string(arrow) else text.cast(arrow)
 
 
-def _cast(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
-    return cast_bytes(column, binary_values(cells))
+def read_float(_column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return FLOAT values, which are printed as DOUBLE."""
+    return read_double(_column, cells, _zero_dates).cast(pa.float32())
 
 
-def _float(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
-    return binary_values(cells).cast(pa.string()).cast(pa.float64()).cast(arrow_type(column))
+def read_double(_column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return DOUBLE values."""
+    return binary_values(cells).cast(pa.string()).cast(pa.float64())
 
 
-def _integer(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+def read_integer(column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return integers."""
+    return _integers(cells, integer_type(column))
+
+
+def read_year(_column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return years."""
+    return _integers(cells, pa.int32())
+
+
+def _integers(cells: Cells, arrow: pa.DataType) -> pa.Array:
     sizes, is_negative = signed_number(cells.data, cells.at, _ends(cells))
-    arrow = arrow_type(column)
     if pa.types.is_decimal(arrow):
         return from_numpy(np.stack([sizes, np.zeros_like(sizes)], axis=1), arrow, cells.is_null)
     numbers = sizes.view(np.int64)
@@ -91,11 +69,12 @@ def _integer(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
     return from_numpy(numbers.astype(arrow.to_pandas_dtype()), arrow, cells.is_null)
 
 
-def _decimal(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+def read_decimal(column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return DECIMAL values; beyond 38 digits as the server prints them."""
     if column.precision > _WORD_DIGITS:
-        return _cast(column, cells, zero)
+        return cast_bytes(binary_values(cells), decimal_type(column))
     numbers = _scaled(cells, column.scale)
-    return from_numpy(np.stack([numbers, numbers >> 63], axis=1), arrow_type(column), cells.is_null)
+    return from_numpy(np.stack([numbers, numbers >> 63], axis=1), decimal_type(column), cells.is_null)
 
 
 def _scaled(cells: Cells, scale: int) -> Int64s:
@@ -116,32 +95,37 @@ def _scaled(cells: Cells, scale: int) -> Int64s:
     return np.where(is_negative, -numbers, numbers)
 
 
-def _bit(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+def read_bit(column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return BIT(1) as booleans, wider ones as big-endian bytes."""
     if column.width > 1:
         return binary_values(cells)
     return pa.array(cells.data[cells.at] != 0, pa.bool_(), mask=cells.is_null)
 
 
-def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+def read_date(_column: ColumnType, cells: Cells, zero_dates: ZeroDates) -> pa.Array:
+    """Return DATE values."""
     present, indices = _fixed(cells, _DATE_BYTES)
-    return date_values(cells, _date_fields(present, indices, len(cells)), zero)
+    return date_values(cells, _date_fields(present, indices, len(cells)), zero_dates)
 
 
-def _datetime(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+def read_datetime(column: ColumnType, cells: Cells, zero_dates: ZeroDates) -> pa.Array:
+    """Return DATETIME(p) values."""
     present, indices = _fixed(cells, _SECONDS_BYTES + _fraction_bytes(column.scale))
     clock = fixed_number(present.data, present.at + _SECONDS_BYTES - _CLOCK_BYTES, "99:99:99")
     clock_us = _clock_us(clock) + _fraction_us(present, column.scale)
     return datetime_values(
-        cells, _date_fields(present, indices, len(cells)), _spread(clock_us, indices, len(cells)), zero
+        cells, _date_fields(present, indices, len(cells)), _spread(clock_us, indices, len(cells)), zero_dates
     )
 
 
-def _timestamp(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+def read_timestamp(column: ColumnType, cells: Cells, zero_dates: ZeroDates) -> pa.Array:
+    """Return TIMESTAMP(p) values, printed as seconds since the epoch."""
     instants = _scaled(cells, column.scale) * 10 ** (_FRACTION_DIGITS - column.scale)
-    return instant_values(cells, instants, zero)
+    return instant_values(cells, instants, zero_dates)
 
 
-def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+def read_time(column: ColumnType, cells: Cells, _zero_dates: ZeroDates) -> pa.Array:
+    """Return TIME(p) values in microseconds."""
     present, indices = _present(cells)
     behind = _ends(present) - _fraction_bytes(column.scale)
     is_negative = present.data[present.at] == ord("-")
@@ -150,7 +134,7 @@ def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
     clock_us = _clock_us(fixed_number(present.data, behind - _CLOCK_BYTES, "99:99:99"))
     time_us = hundreds.view(np.int64) * (100 * 3600 * _SECOND_US) + clock_us + _fraction_us(present, column.scale)
     signed = np.where(is_negative, -time_us, time_us)
-    return from_numpy(_spread(signed, indices, len(cells)), arrow_type(column), cells.is_null)
+    return from_numpy(_spread(signed, indices, len(cells)), TIME, cells.is_null)
 
 
 def _date_fields(present: Cells, indices: Int64s | None, count: int) -> tuple[Int64s, Int64s, Int64s]:
@@ -208,18 +192,3 @@ def _spread(values: Int64s, indices: Int64s | None, count: int) -> Int64s:
 def _ends(cells: Cells) -> Int64s:
     assert cells.lengths is not None
     return cells.at + cells.lengths
-
-
-_Reader = Callable[[ColumnType, Cells, ZeroDates], pa.Array]
-_READERS: Final[dict[Kind, _Reader]] = {
-    Kind.INTEGER: _integer,
-    Kind.YEAR: _integer,
-    Kind.FLOAT: _float,
-    Kind.DOUBLE: _float,
-    Kind.DECIMAL: _decimal,
-    Kind.BIT: _bit,
-    Kind.DATE: _date,
-    Kind.DATETIME: _datetime,
-    Kind.TIMESTAMP: _timestamp,
-    Kind.TIME: _time,
-}

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from datasources.mysql.types.json_binary import JsonTree, Opaque
-from datasources.mysql.types.numbers import GROUP_BYTES, digit_groups
+from datasources.mysql.types.decoders.json.json_binary import JsonTree, Opaque
+from datasources.mysql.types.decoders.numbers import GROUP_BYTES, digit_groups
 
 _DOUBLE_DIGITS: Final = 15
 _ESCAPES: Final = {

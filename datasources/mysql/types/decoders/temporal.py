@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from datasources.arrow_types import DATE, NTZ, TIMESTAMP
 from datasources.errors import RecordError
-from datasources.mysql.types.cells import Cells, Int64s, Mask, from_numpy, read_big, read_little
-from datasources.mysql.types.column import ColumnType, ZeroDates, arrow_type
+from datasources.mysql.types.column import ColumnType, ZeroDates
+from datasources.mysql.types.decoders.cells import Cells, Int64s, Mask, from_numpy, read_big, read_little
 
 _TextOf = Callable[[int], str]
 _SECOND_US: Final = 1_000_000
@@ -25,6 +25,8 @@ _HALF_TIME: Final = 0x800000
 _HALF_DATETIME: Final = 0x8000000000
 _EPOCH_YEAR: Final = 1970
 _LAST_YEAR: Final = 9999
+TIME: Final = pa.int64()
+"""The type of TIME: microseconds, negative and beyond a day where MySQL's is."""
 FIRST_DAYS: Final[Int64s] = (
     np.arange(-_EPOCH_YEAR * _MONTHS, (_LAST_YEAR + 1 - _EPOCH_YEAR) * _MONTHS + 1)
     .astype("datetime64[M]")
@@ -82,16 +84,16 @@ def decode_time(cells: Cells, column: ColumnType, _zero_dates: ZeroDates) -> pa.
     clock = magnitude >> (8 * width)
     fraction = (magnitude & ((1 << (8 * width)) - 1)) * 100 ** (3 - width)
     time_us = (((clock >> 12) & 0x3FF) * 3600 + ((clock >> 6) & 63) * 60 + (clock & 63)) * _SECOND_US + fraction
-    return from_numpy(np.where(packed < 0, -time_us, time_us), arrow_type(column), cells.is_null)
+    return from_numpy(np.where(packed < 0, -time_us, time_us), TIME, cells.is_null)
 
 
-def decode_old_time(cells: Cells, column: ColumnType, _zero_dates: ZeroDates) -> pa.Array:
+def decode_old_time(cells: Cells, _column: ColumnType, _zero_dates: ZeroDates) -> pa.Array:
     """Return TIME values as written before MySQL 5.6: the digits hhmmss as a signed number."""
     raw = read_little(cells.data, cells.at, 3).view(np.int64)
     digits = (raw << 40) >> 40
     magnitude = np.abs(digits)
     time_us = (magnitude // 10_000 * 3600 + magnitude // 100 % 100 * 60 + magnitude % 100) * _SECOND_US
-    return from_numpy(np.where(digits < 0, -time_us, time_us), arrow_type(column), cells.is_null)
+    return from_numpy(np.where(digits < 0, -time_us, time_us), TIME, cells.is_null)
 
 
 def date_values(cells: Cells, fields: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> pa.Array:
