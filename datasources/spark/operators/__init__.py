@@ -1,4 +1,4 @@
-"""Tidemark's stateful operators, on Spark's transformWithState. They read loaded streams, below the attach step."""
+"""Tidemark's stateful operators, on Spark's transformWithState. They take streams before they are attached."""
 
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.over.frames.frame_spec import OverFrame

@@ -6,8 +6,9 @@ and decimals have their column's scale, so their bytes are canonical.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -55,19 +56,28 @@ def require_key_type(
             f"column '{name}' of type {data_type.simpleString().upper()} cannot be {key}: {use} plain columns, for a "
             f"struct {of} its fields."
         )
-    if isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY":
+    if is_collated(data_type):
         raise QueryError(
             f"column '{name}' has the collation {data_type.collation}, under which different texts are equal: "
             f"{use} `lower({name})` or a column with the collation UTF8_BINARY."
         )
 
 
+def is_collated(data_type: DataType) -> TypeGuard[StringType]:
+    """Return whether different bytes of a text may be equal."""
+    return isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY"
+
+
 def bucket_of(schema: StructType, keys: Sequence[str], buckets: int) -> Column:
     """Return the bucket of a row, 0 to `buckets` - 1, as a Spark expression; without keys there is one bucket."""
     if not keys:
         return F.lit(0)
-    hashed = F.xxhash64(*(canonical(F.col(f"`{key}`"), schema[key].dataType) for key in keys))
-    return F.pmod(hashed, F.lit(buckets)).cast("int")
+    return F.pmod(key_hash(schema, keys), F.lit(buckets)).cast("int")
+
+
+def key_hash(schema: StructType, keys: Sequence[str]) -> Column:
+    """Return the hash of a key as a BIGINT: equal keys have equal hashes; there is at least one column."""
+    return F.xxhash64(*(canonical(F.col(f"`{key}`"), schema[key].dataType) for key in keys))
 
 
 def canonical(column: Column, data_type: DataType) -> Column:
@@ -93,12 +103,42 @@ def equal_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> NDArray[np.int
     return codes
 
 
+def as_array(column: Any) -> Any:
+    """Return a column as one Arrow array."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    found: Any = column.combine_chunks()
+    if isinstance(found, pa.ChunkedArray):
+        found = pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], type=found.type)
+    return found
+
+
+def canonical_floats(array: Any) -> Any:
+    """Return numbers with one representation of each: 0.0 for -0.0, a single NaN; other types as they are."""
+    if not pa.types.is_floating(array.type):
+        return array
+    not_a_number = pa.scalar(float("nan"), type=array.type)
+    return pc.if_else(pc.is_nan(array), not_a_number, pc.add(array, pa.scalar(0.0, type=array.type)))
+
+
+def value_key(value: Any) -> tuple[Any, ...]:
+    """Return a key of a value that is equal, hashed and ordered as the value: NULL first, then values, then NaN."""
+    if value is None:
+        return (0,)
+    if isinstance(value, dict):
+        return (1, tuple(map(value_key, value.values())))
+    if isinstance(value, list | tuple):
+        return (1, tuple(map(value_key, value)))
+    if isinstance(value, float):
+        return (2,) if math.isnan(value) else (1, value + 0.0)
+    return (1, value)
+
+
 def _column_codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
-    array: Any = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], type=array.type)
-    if pa.types.is_floating(array.type):
-        not_a_number = pa.scalar(float("nan"), type=array.type)
-        array = pc.if_else(pc.is_nan(array), not_a_number, pc.add(array, pa.scalar(0.0, type=array.type)))
-    encoded = array.dictionary_encode(null_encoding="encode")
+    array = as_array(column)
+    if pa.types.is_nested(array.type):
+        codes: dict[Any, int] = {}
+        found = [codes.setdefault(value_key(value), len(codes)) for value in array.to_pylist()]
+        return np.array(found, dtype=np.int64), len(codes) or 1
+    encoded = canonical_floats(array).dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary) or 1

@@ -8,13 +8,14 @@ timestamps outside 1677 to 2262.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.boundary.errors import spark_errors
@@ -53,6 +54,25 @@ def from_blob(blob: bytes) -> pa.Table:
     """Return the table of a blob, without copying its values."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
+
+
+def blobs_by_bucket(rows: pa.Table, buckets: NDArray[np.integer[Any]]) -> tuple[list[int], list[bytes]]:
+    """Return the buckets that occur, ascending, and the blob of the rows of each, in the order of the rows."""
+    order = np.argsort(buckets, kind="stable")
+    found, starts = np.unique(buckets[order], return_index=True)
+    rows = rows.take(pa.array(order)).combine_chunks()
+    lengths = np.diff([*starts, len(order)])
+    blobs = [to_blob(rows.slice(int(at), int(length))) for at, length in zip(starts, lengths, strict=True)]
+    return found.tolist(), blobs
+
+
+def as_declared(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with the names and types of a schema, columns by position."""
+    arrays = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,17 +136,12 @@ class _BatchBuilder:
     def _flush(self) -> pa.RecordBatch:
         rows = pa.Table.from_batches(self._waiting)
         self._waiting, self._waiting_rows = [], 0
-        buckets = rows.column(BUCKET_COLUMN).to_numpy()
-        order = np.argsort(buckets, kind="stable")
-        found, starts = np.unique(buckets[order], return_index=True)
-        rows = rows.drop_columns([BUCKET_COLUMN]).take(pa.array(order)).combine_chunks()
-        lengths = np.diff([*starts, len(order)])
-        blobs: list[bytes | None] = [
-            to_blob(rows.slice(int(at), int(length))) for at, length in zip(starts, lengths, strict=True)
-        ]
-        return self._row_batches(found.tolist(), blobs, [0] * len(blobs))
+        found, blobs = blobs_by_bucket(rows.drop_columns([BUCKET_COLUMN]), rows.column(BUCKET_COLUMN).to_numpy())
+        return self._row_batches(found, blobs, [0] * len(blobs))
 
-    def _row_batches(self, buckets: list[int], blobs: list[bytes | None], null_rowtimes: list[int]) -> pa.RecordBatch:
+    def _row_batches(
+        self, buckets: list[int], blobs: Sequence[bytes | None], null_rowtimes: list[int]
+    ) -> pa.RecordBatch:
         count = len(buckets)
         number, self._number = self._number, self._number + 1
         columns = [buckets, [self._task] * count, [number] * count, [self._watermark_us] * count, null_rowtimes, blobs]
@@ -146,17 +161,10 @@ class Unpack:
             for batch in batches:
                 for clock, blob in zip(batch.column("clock_us"), batch.column("rows"), strict=True):
                     if blob.is_valid:
-                        yield from self._rows(from_blob(blob.as_buffer()))
+                        batches_of_blob = from_blob(blob.as_buffer()).to_batches()
+                        yield from (as_declared(each, self.schema) for each in batches_of_blob)
                     yield self._heartbeat(clock.as_py())
             freeze_worker_heap()
-
-    def _rows(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        for batch in table.to_batches():
-            arrays = [
-                column if column.type == field.type else column.cast(field.type)
-                for column, field in zip(batch.columns, self.schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _heartbeat(self, clock_us: int) -> pa.RecordBatch:
         *data, watermark, _ = self.schema

@@ -17,13 +17,13 @@ from pyspark.sql.types import (
     DoubleType,
     FloatType,
     IntegralType,
-    StringType,
     StructField,
     StructType,
 )
 
 from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
+from datasources.spark.operators.buckets.partition_keys import is_collated
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 from datasources.spark.scan.schema import arrow_output_schema
 
@@ -138,9 +138,10 @@ def _require_usable(call: _Call, data_type: DataType) -> None:
     shown = data_type.simpleString().upper()
     if call.function in {"SUM", "AVG"} and not isinstance(data_type, _NUMBERS):
         raise QueryError(f"'{call.text}' of '{call.name}' is of {shown}: cast the argument to a number.")
-    is_collated = isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY"
     name = data_type.typeName()
-    if call.function in {"MIN", "MAX"} and (name in _NOT_ORDERED or is_collated or name.startswith("interval")):
+    if call.function in {"MIN", "MAX"} and (
+        name in _NOT_ORDERED or is_collated(data_type) or name.startswith("interval")
+    ):
         raise QueryError(f"'{call.text}' of '{call.name}' is of {shown}, of which a stream has no least or greatest.")
 
 

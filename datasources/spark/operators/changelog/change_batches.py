@@ -1,0 +1,103 @@
+"""Changes in cells: packed by bucket above the shuffle, unpacked below it, as Arrow IPC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from datasources.spark.boundary.errors import spark_errors
+from datasources.spark.boundary.worker_heap import freeze_worker_heap
+from datasources.spark.operators.buckets.row_batches import (
+    MAX_BATCH_ROWS,
+    as_declared,
+    blobs_by_bucket,
+    from_blob,
+    to_blob,
+)
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, ints
+
+PACKED_SCHEMA: Final = "bucket INT, input INT, rows BINARY"
+_PACKED: Final = pa.schema([("bucket", pa.int32()), ("input", pa.int32()), ("rows", pa.binary())])
+
+
+def with_change_columns(schema: pa.Schema, *, has_hash: bool) -> pa.Schema:
+    """Return the schema of changes: the data columns, the hash if there is one, the weight."""
+    extra = [HASH_COLUMN, WEIGHT_COLUMN] if has_hash else [WEIGHT_COLUMN]
+    return pa.schema([*schema, *(pa.field(name, pa.int64()) for name in extra)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackChanges:
+    """A function for mapInArrow: packs the changes of a task by bucket.
+
+    Attributes:
+        input: which input of the operator these are, from 0.
+        buckets: number of buckets.
+        schema: the data columns; then come the hash and the weight.
+    """
+
+    input: int
+    buckets: int
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield packed changes."""
+        schema = with_change_columns(self.schema, has_hash=True)
+        waiting: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in batches:
+            if batch.num_rows:
+                waiting.append(as_declared(batch, schema))
+                rows += batch.num_rows
+            if rows >= MAX_BATCH_ROWS:
+                yield self._packed(pa.Table.from_batches(waiting))
+                waiting, rows = [], 0
+        if waiting:
+            yield self._packed(pa.Table.from_batches(waiting))
+        freeze_worker_heap()
+
+    def _packed(self, rows: pa.Table) -> pa.RecordBatch:
+        found, blobs = blobs_by_bucket(rows, ints(rows, HASH_COLUMN) % self.buckets)
+        columns: list[list[Any]] = [found, [self.input] * len(blobs), blobs]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(values, type=field.type) for values, field in zip(columns, _PACKED, strict=True)], schema=_PACKED
+        )
+
+
+def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...]) -> list[pa.Table]:
+    """Return the consolidated changes of each input that Spark passes as pandas DataFrames of packed changes."""
+    found: list[list[pa.Table]] = [[] for _ in schemas]
+    for frame in frames:
+        for number, blob in zip(frame["input"], frame["rows"], strict=True):
+            found[int(number)].append(from_blob(blob))
+    return [
+        consolidated(pa.concat_tables(tables).combine_chunks())
+        if tables
+        else with_change_columns(schema, has_hash=True).empty_table()
+        for tables, schema in zip(found, schemas, strict=True)
+    ]
+
+
+def result_cells(changes: pa.Table) -> list[bytes | None]:
+    """Return the changes in cells of bounded size."""
+    return [to_blob(changes.slice(at, MAX_BATCH_ROWS)) for at in range(0, changes.num_rows, MAX_BATCH_ROWS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackChanges:
+    """A function for mapInArrow: unpacks cells into changes with the columns of ``schema`` and their weight."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the changes."""
+        schema = with_change_columns(self.schema, has_hash=False)
+        with spark_errors():
+            for batch in batches:
+                for blob in batch.column("rows"):
+                    if blob.is_valid:
+                        yield from (as_declared(each, schema) for each in from_blob(blob.as_buffer()).to_batches())
+            freeze_worker_heap()

@@ -1,0 +1,54 @@
+"""What an operator over changes implements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from datasources.spark.operators.changelog.state_pages import StatePages
+
+
+class OperatorState(Protocol):
+    """The state of one bucket of an operator."""
+
+    def pages(self, name: str) -> StatePages:
+        """Return the rows stored under one of the operator's `state_names`."""
+        ...
+
+
+class ChangeOperator(Protocol):
+    """Turns changes of its input tables into changes of its result.
+
+    It is picklable and has no state of its own. The sum of its results over micro-batches depends on the sum of its
+    inputs only: neither on their order nor on how they are distributed over micro-batches.
+    """
+
+    @property
+    def output(self) -> pa.Schema:
+        """The columns of the result, without the weight."""
+        ...
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The names of its state."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What the layout and the meaning of the state depend on, with user-facing names, as JSON primitives."""
+        ...
+
+    def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
+        """Process the changes of one micro-batch for one bucket.
+
+        Args:
+            state: of the bucket; read and replaced by hash.
+            inputs: one table per input: the input's columns, then HASH_COLUMN (of the operator's keys of this input)
+                and WEIGHT_COLUMN. Consolidated: no row occurs twice, no weight is 0. Without changes it is empty.
+
+        Returns:
+            The changes of the result: the columns of ``output``, then WEIGHT_COLUMN; equal rows may occur repeatedly.
+        """
+        ...

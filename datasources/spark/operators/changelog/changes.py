@@ -1,0 +1,67 @@
+"""Changes of a table: rows with a weight, as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.spark.operators.buckets.partition_keys import equal_codes
+
+WEIGHT_COLUMN: Final = "__tidemark_weight"
+"""BIGINT: how many times the row is added (positive) or removed (negative)."""
+HASH_COLUMN: Final = "__tidemark_hash"
+"""BIGINT: hash of the operator's keys; equal keys have equal hashes."""
+
+Ints = NDArray[np.int64]
+
+
+def data_names(names: Sequence[str]) -> list[str]:
+    """Return the names without those of the weight and the hash."""
+    return [name for name in names if name not in (WEIGHT_COLUMN, HASH_COLUMN)]
+
+
+def ints(rows: pa.Table, name: str) -> Ints:
+    """Return an integer column without nulls."""
+    return np.asarray(rows.column(name).to_numpy(), dtype=np.int64)
+
+
+def weights(rows: pa.Table) -> Ints:
+    """Return the weights of changes."""
+    return ints(rows, WEIGHT_COLUMN)
+
+
+def with_weights(rows: pa.Table, values: Ints) -> pa.Table:
+    """Return the rows with these weights, as the last column."""
+    if WEIGHT_COLUMN in rows.column_names:
+        rows = rows.drop_columns([WEIGHT_COLUMN])
+    if not rows.num_columns:  # such a table has no length
+        return pa.table({WEIGHT_COLUMN: pa.array(values, type=pa.int64())})
+    return rows.append_column(WEIGHT_COLUMN, pa.array(values, type=pa.int64()))
+
+
+def row_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
+    """Return a code per row, equal where all the named columns are equal by GROUP BY's rule."""
+    return equal_codes([rows.column(name) for name in names], rows.num_rows)
+
+
+def group_sums(codes: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """Return the position of the first row of each code, by ascending code, and the sum of the code's values."""
+    if not len(codes):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[0]] - 1))
+    return order[starts], np.add.reduceat(values[order], starts)
+
+
+def consolidated(rows: pa.Table) -> pa.Table:
+    """Return the changes with equal rows summed up and those of weight 0 left out."""
+    names = [name for name in rows.column_names if name != WEIGHT_COLUMN]
+    first, sums = group_sums(row_codes(rows, names), weights(rows))
+    kept = sums != 0
+    if len(first) == rows.num_rows and kept.all():
+        return rows
+    return with_weights(rows.take(pa.array(first[kept])), sums[kept])

@@ -1,0 +1,118 @@
+"""Puts an operator over changes into a streaming query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import count
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import LongType, StructField, StructType
+
+from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS, require_buckets
+from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, key_hash
+from datasources.spark.operators.buckets.state_settings import configure_state
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, PackChanges, UnpackChanges
+from datasources.spark.operators.changelog.change_operator import ChangeOperator
+from datasources.spark.operators.changelog.change_processor import RESULT_SCHEMA, ChangeProcessor
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, data_names
+from datasources.spark.scan.schema import arrow_output_schema
+
+CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
+"""Prefix of the observed metrics: missing_rows, the removals of rows that are not there, of each micro-batch."""
+_numbers: Final = count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorInput:
+    """An input of an operator.
+
+    Attributes:
+        changes: a stream of data columns and WEIGHT_COLUMN.
+        keys: the columns by which rows are distributed; empty: all rows are in one bucket. Those of the inputs of one
+            operator have the same types, in order.
+        broadcast: name of a boolean column: rows where it is true go to every bucket; None: no row does.
+    """
+
+    changes: DataFrame
+    keys: Sequence[str]
+    broadcast: str | None = None
+
+    @property
+    def fields(self) -> StructType:
+        """The data columns."""
+        schema = self.changes.schema
+        return StructType([StructField(name, schema[name].dataType) for name in data_names(schema.names)])
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns, as the operator gets them."""
+        return plain_schema(arrow_output_schema(self.fields))
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the names and types of a schema."""
+    return pa.schema([(field.name, field.type) for field in schema])
+
+
+def run_changes(
+    inputs: Sequence[OperatorInput],
+    operator: ChangeOperator,
+    fields: StructType,
+    *,
+    buckets: int = DEFAULT_BUCKETS,
+    statement: str = "",
+) -> DataFrame:
+    """Return the changes of the operator's result: ``fields``, then WEIGHT_COLUMN.
+
+    ``buckets`` and ``statement``, the query that the operator is part of, are fixed for the life of a checkpoint.
+
+    Raises:
+        QueryError: the number of buckets is out of range, or the session asks for another state store than RocksDB.
+        EnvironmentProblem: a package that PySpark needs for it is missing.
+    """
+    require_buckets(buckets)
+    configure_state(inputs[0].changes.sparkSession)
+    packed = reduce(DataFrame.union, (_packed(each, number, buckets) for number, each in enumerate(inputs)))
+    settings = StoredSettings.of(
+        {
+            "buckets": buckets,
+            "hash": HASH_VERSION,
+            **operator.settings,
+            **({"statement": statement} if statement else {}),
+            "columns": [str(each.schema).split("\n") for each in inputs],
+        },
+        operator="operators over changes",
+    )
+    processor = ChangeProcessor(operator, tuple(each.schema for each in inputs), settings)
+    results = packed.groupBy("bucket").transformWithStateInPandas(
+        statefulProcessor=processor, outputStructType=RESULT_SCHEMA, outputMode="Append", timeMode="None"
+    )
+    missing = F.coalesce(F.sum("missing_rows"), F.lit(0)).alias("missing_rows")
+    results = results.observe(f"{CHANGELOG_METRICS_PREFIX}{next(_numbers)}", missing)
+    nullable = StructType([StructField(field.name, field.dataType) for field in fields])
+    return results.mapInArrow(
+        UnpackChanges(schema=plain_schema(arrow_output_schema(nullable))),
+        StructType([*nullable, StructField(WEIGHT_COLUMN, LongType())]),
+    )
+
+
+def _packed(each: OperatorInput, number: int, buckets: int) -> DataFrame:
+    columns = [F.col(f"`{name}`") for name in each.fields.names]
+    hashed = each.changes.select(*columns, _hash(each, buckets).alias(HASH_COLUMN), WEIGHT_COLUMN)
+    return hashed.mapInArrow(PackChanges(input=number, buckets=buckets, schema=each.schema), PACKED_SCHEMA)
+
+
+def _hash(each: OperatorInput, buckets: int) -> Column:
+    if not each.keys:
+        return F.lit(0).cast("bigint")
+    hashed = key_hash(each.changes.schema, each.keys)
+    if each.broadcast is None:
+        return hashed
+    every = F.sequence(F.lit(0).cast("bigint"), F.lit(buckets - 1).cast("bigint"))
+    return F.explode(F.when(F.col(each.broadcast), every).otherwise(F.array(hashed)))

@@ -1,0 +1,46 @@
+"""Which types of values the operators can compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql.types import (
+    ArrayType,
+    CalendarIntervalType,
+    DataType,
+    MapType,
+    StructType,
+    VariantType,
+)
+
+from datasources.errors import QueryError
+from datasources.spark.operators.buckets.partition_keys import is_collated
+
+_NOT_COMPARABLE = (MapType, VariantType, CalendarIntervalType)
+
+
+def require_comparable(what: str, data_type: DataType, name: str) -> None:
+    """Raise a QueryError unless values of a type are equal where their columns in Arrow are."""
+    for each in _types_in(data_type):
+        if isinstance(each, _NOT_COMPARABLE):
+            raise QueryError(
+                f"{what} is {data_type.simpleString().upper()}, whose values cannot be compared: use a text of it, for "
+                f"example to_json({name})."
+            )
+        if is_collated(each):
+            raise QueryError(
+                f"{what} has the collation {each.collation}, under which different texts are equal: use "
+                f"`lower({name})` or a column with the collation UTF8_BINARY."
+            )
+
+
+def _types_in(data_type: DataType) -> Iterator[DataType]:
+    yield data_type
+    if isinstance(data_type, ArrayType):
+        yield from _types_in(data_type.elementType)
+    elif isinstance(data_type, MapType):
+        yield from _types_in(data_type.keyType)
+        yield from _types_in(data_type.valueType)
+    elif isinstance(data_type, StructType):
+        for field in data_type.fields:
+            yield from _types_in(field.dataType)

@@ -1,0 +1,14 @@
+"""Pages of two rows, so that the state of a few rows has several and they are split."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.spark.operators.changelog import state_pages
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pages():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_pages, "PAGE_ROWS", 2)
+        yield
