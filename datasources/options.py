@@ -117,18 +117,20 @@ def parse_group(group: type[G], options: Mapping[str, str]) -> G:
     return parsed
 
 
-def reject_unknown(
+def reject_unknown(  # noqa: PLR0913 - keywords, most of them optional
     options: Mapping[str, str],
     groups: Iterable[type[OptionGroup]],
     *,
     prefixes: Iterable[str] = (),
     refused: Mapping[str, str] = _NOTHING,
     what: str,
+    page: str | None = None,
 ) -> None:
     """Raise for the first key of `options` that no group declares.
 
     Keys are in lower case. Those that begin with one of ``prefixes`` are handed through, such as ``kafka.``; of
-    ``refused`` keys, which users bring from elsewhere, the message says what to do instead.
+    ``refused`` keys, which users bring from elsewhere, the message says what to do instead. ``page`` of the
+    documentation has the options; None = that of all sources.
     """
     known = {_alias(name, f).lower(): _alias(name, f) for g in groups for name, f in g.model_fields.items()}
     foreign = {key.lower(): key for key in refused}
@@ -140,9 +142,8 @@ def reject_unknown(
             raise OptionError(f"option '{foreign[key]}' {refused[foreign[key]]}")
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.6)
         hint = f" Did you mean {_quoted(known[n] for n in near)}?" if near else ""
-        raise OptionError(
-            f"unknown option '{key}' for {what}.{hint} All options: docs/options.md, or `tidemark options {what}`."
-        )
+        listed = page or f"docs/options.md, or `tidemark options {what}`"
+        raise OptionError(f"unknown option '{key}' for {what}.{hint} All options: {listed}.")
 
 
 def render_options(group: type[OptionGroup]) -> list[tuple[str, str, str, str]]:

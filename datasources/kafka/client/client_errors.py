@@ -25,6 +25,7 @@ _REFUSED = frozenset(
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
         KafkaError.GROUP_AUTHORIZATION_FAILED,
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 _DESTROY_BROKER: Final = -137  # the handle of a broker that left was freed; older clients have no name for it

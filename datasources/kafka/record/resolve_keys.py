@@ -21,9 +21,9 @@ def key_columns_of(options: RecordOptions, schema: pa.Schema) -> tuple[tuple[str
     Raises:
         OptionError: a key option requires another one, or names an unknown column.
     """
-    fields = _listed("key.fields", options.key_fields)
+    fields = listed_names("key.fields", options.key_fields)
     if options.is_upsert and options.key_fields is None:
-        fields = _listed("primary-key", options.primary_key)
+        fields = listed_names("primary-key", options.primary_key)
     if options.key_format is None:
         _refuse_without_key_format(options)
         return ()
@@ -75,7 +75,7 @@ def require_upsert(options: RecordOptions, value_format: Format, key_columns: tu
     Raises:
         OptionError: names the option.
     """
-    primary = _listed("primary-key", options.primary_key)
+    primary = listed_names("primary-key", options.primary_key)
     if not options.is_upsert:
         if primary:
             raise OptionError("option 'primary-key' has no effect without 'scan.upsert' = 'true': set both or neither.")
@@ -134,7 +134,12 @@ def _require_columns(option: str, names: Sequence[str], schema: pa.Schema) -> No
         )
 
 
-def _listed(key: str, text: str | None) -> list[str]:
+def listed_names(key: str, text: str | None) -> list[str]:
+    """Return the columns that an option names, separated by semicolons; none if it is not set.
+
+    Raises:
+        OptionError: it names no column, or one twice.
+    """
     if text is None:
         return []
     names = [part.strip() for part in text.split(";") if part.strip()]

@@ -1,0 +1,37 @@
+"""The MERGE that applies actions to a table of a lake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from datasources.grammar.literals import quoted
+from datasources.sinks.net_actions import DELETE_COLUMN
+
+_ACTIONS: Final = "__tidemark_actions"
+
+
+def merge(actions: DataFrame, target: str, key: Sequence[str]) -> None:
+    """Apply actions, which are persisted, to a table.
+
+    Args:
+        actions: of `net_actions`.
+        target: the table as SQL names it.
+        key: names of the columns of its key.
+    """
+    names = [name for name in actions.columns if name != DELETE_COLUMN]
+    pairs = [(f"t.{quoted(name)}", f"a.{quoted(name)}") for name in names]
+    found = " AND ".join(f"t.{quoted(name)} = a.{quoted(name)}" for name in key)
+    actions.createOrReplaceTempView(_ACTIONS)
+    try:
+        actions.sparkSession.sql(
+            f"MERGE INTO {target} AS t USING {_ACTIONS} AS a ON {found} "
+            f"WHEN MATCHED AND a.{DELETE_COLUMN} THEN DELETE "
+            f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{one} = {other}' for one, other in pairs)} "
+            f"WHEN NOT MATCHED AND NOT a.{DELETE_COLUMN} THEN INSERT ({', '.join(map(quoted, names))}) "
+            f"VALUES ({', '.join(other for _, other in pairs)})"
+        )
+    finally:
+        actions.sparkSession.catalog.dropTempView(_ACTIONS)
