@@ -2,10 +2,13 @@
 
     from datasources import register, read_stream, with_source_watermark, keep_time_attribute
 
-The way of a row: `spark.scan` makes a scan of options. On the driver `source.planning` decides what a batch reads and
-queries the connector (`kafka`, `mysql`) for that. On executors `source.reading` calls the connector's reader, which may
-decode with `formats`, and adds row watermarks, whose candidates `expressions` computes. `spark.adapter` passes the rows
-to Spark, and `spark.attach` lets its operators follow the watermark. `sql` builds such scans from statements.
+The way of a row: `spark.scan` turns options into a scan, one read of a source with its columns and its watermark. In
+the planner process (Python; Spark starts one on the driver for each source of a query) `source.planning` decides what a
+batch reads, and asks the connector (`kafka`, `mysql`) about it. In Python workers on executors `source.reading` calls
+the connector's reader, which may decode with `formats`, and adds row watermarks, whose candidates `expressions`
+computes. `spark.adapter` passes the rows to the JVM, and `spark.attach` lets Spark's operators follow the watermark.
+`sql` builds scans from statements, `changelog` runs queries over tables that change, `sinks` write their results.
+
 Names are loaded when first used: executors import only parts of this package.
 """
 

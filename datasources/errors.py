@@ -67,6 +67,10 @@ class SqlError(TidemarkError):
     code = "TIDEMARK_SQL"
 
 
+class UpdatingQueryError(SqlError):
+    """A query of streams has a result that changes, and something needs rows that stay."""
+
+
 class QueryError(TidemarkError):
     """The query or session around a source is not one in which its watermarks work."""
 

@@ -49,6 +49,12 @@ class SqlOptions(OptionGroup):
         description="OVER with ROWS or UNBOUNDED PRECEDING: where a key's rows are more than this apart in time, it "
         "begins anew, so that the state can forget keys; 0 = never, the default.",
     )
+    cdc_events_duplicate: bool = Field(
+        False,
+        alias="table.exec.source.cdc-events-duplicate",
+        description="Queries over tables that change keep each row of a CDC table by its PRIMARY KEY, so repeated "
+        "changes and truncations of the table have the right effect; costs state for every row.",
+    )
     interval_ms: DurationMs | None = Field(
         None, alias="pipeline.auto-watermark-interval", description="As the table option of that name."
     )

@@ -61,6 +61,7 @@ OLD_CLASSES = {
 """Words that no class is named after."""
 
 EXCEPTIONS = {
+    "AT_LEAST_ONCE": "a guarantee of Flink's",
     "DuckDbError": "a product's name",
     "DuckDBError": "a product's name",
     "HOLD": "a value of the option watermark.all-idle",

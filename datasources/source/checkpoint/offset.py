@@ -10,7 +10,7 @@ Layout, version 2. Per-split values are columns in the order of `splits`. A colu
 deltas; one that would be long is its smallest value, a width and bytes in base64 (`offset_codec`):
 
     v           2
-    seq, run    number of the batch; how many runner processes this query had
+    seq, run    number of the batch; how many planner processes this query had
     splits      [[group, [[first, last], ...]], ...]: names "group-number" as ranges; names without number: [name, null]
     from, rows  columns of `start` and of `end - start`
     wm          column of `watermark_ms`, null where none
@@ -84,6 +84,7 @@ class Identity:
     schema: str = ""
     subscription: str = ""
     isolation: str = ""
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,8 @@ class Offset:
             raw["logs"] = logs
         if self.identity.isolation:
             raw["isolation"] = self.identity.isolation
+        if self.identity.statement:
+            raw["statement"] = self.identity.statement
         if self.state is not None:
             raw["state"] = dict(self.state)
         if self.gate is not None:
@@ -199,6 +202,7 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
             schema=require_text(raw["schema"]),
             subscription=require_text(raw["subscription"]),
             isolation=require_text(raw.get("isolation", "")),
+            statement=require_text(raw.get("statement", "")),
         ),
         state=_optional_object(raw.get("state")),
         gate=None if raw.get("hold") is None else GateState.from_json(raw["hold"]),

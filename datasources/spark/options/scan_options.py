@@ -11,6 +11,7 @@ from datasources.spark.options.watermark_options import AllIdle, OnChange, Water
 __all__ = [
     "ATTACHED",
     "SHARED_GROUPS",
+    "STATEMENT",
     "AllIdle",
     "LoadGateOptions",
     "OnChange",
@@ -21,6 +22,9 @@ __all__ = [
 
 ATTACHED = "scan.attached"
 """Whether the stream is attached; see `ScanOptions.attached`."""
+
+STATEMENT = "scan.statement"
+"""Which statement over tables that change reads the source; see `ScanOptions.statement`."""
 
 
 class ScanOptions(OptionGroup):
@@ -65,6 +69,14 @@ class ScanOptions(OptionGroup):
         description="Internal: that Spark follows the watermark and no operator sees a heartbeat. read_stream, "
         "with_source_watermark and SQL set it; a stream with a watermark is refused without it. A stream that "
         "sets it has the hidden columns and the heartbeat rows. It may change on restart.",
+    )
+
+    statement: str = Field(
+        "",
+        alias="scan.statement",
+        description="Internal: which statement over tables that change reads the source. SQL sets it. What a statement "
+        "removes from its result must have been added by the same statement, so it is part of the checkpoint's "
+        "identity.",
     )
 
     @model_validator(mode="after")

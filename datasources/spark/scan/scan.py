@@ -57,6 +57,7 @@ class Scan:
         gate: which builds the source waits for; None = it is not a probe.
         load: the build's name and when it is loaded; None = it is not a build.
         is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
+        statement: the statement over tables that change that reads it; "" = it is read as it is.
     """
 
     source: ScanSource
@@ -70,6 +71,7 @@ class Scan:
     gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     is_attached: bool = False
+    statement: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -79,6 +81,7 @@ class Scan:
             schema=_fingerprint(schema_ddl(self.source.schema)),
             subscription=_fingerprint(self.source.subscription),
             isolation=self.source.isolation,
+            statement=self.statement,
         )
 
     def planner_settings(self) -> PlannerSettings:
@@ -181,6 +184,7 @@ def build_scan(
         gate=load_gate.gate,
         load=load_gate.load,
         is_attached=wanted.attached,
+        statement=wanted.statement,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from datasources.grammar.literals import literal
+from datasources.grammar.spark_type_names import sql_name_of
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable
 from datasources.sql.statements.catalog_objects import ComputedColumn, MetadataColumn
 from datasources.sql.text.quoting import path_text
-from datasources.sql.types.spark_names import sql_name_of
 from datasources.sql.types.time_kind import TimeKind
 from datasources.sql.types.type_names import sql_text
 

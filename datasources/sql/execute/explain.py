@@ -5,52 +5,46 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from datasources.sql.execute.insert import query_text
-from datasources.sql.execute.queries import naming_unknown_tables, query_frame
+from datasources.sql.execute.insert_changes import sink_line
+from datasources.sql.execute.queries import PlannedQuery, planned_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.plan_json import abilities_of
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.query import rewrite_query
 from datasources.sql.statements.statements import Explain, ExplainMode, Insert
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from datasources.sql.execute.session_relations import StatementRelations
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.planner.table_planner import PlannedTable
     from datasources.sql.planner.tree import Node
-    from datasources.sql.query.block.relation import QueryPlan
 
 
 def explain(state: SessionState, statement: Explain) -> StatementResult:
     """Return the plan of a query without running it, as a tree or as JSON."""
     inner = statement.statement
-    source = query_text(inner) if isinstance(inner, Insert) else inner.source
-    relations = state.relations()
-    try:
-        with naming_unknown_tables(state, source):
-            plan = rewrite_query(source, relations)
-            frame = query_frame(state, plan, source, relations)
-        if statement.mode is ExplainMode.JSON:
-            text = json.dumps(_json(plan, relations), indent=2)
-        else:
-            text = _tree(plan, relations, frame)
-    finally:
-        relations.close()
+    sink = sink_line(state, inner) if isinstance(inner, Insert) else None
+    source = inner.query if isinstance(inner, Insert) else inner.source
+    with planned_query(state, source, takes_changes=sink is not None) as planned:
+        plan = planned.plan
+        is_json = statement.mode is ExplainMode.JSON
+        text = json.dumps(_json(planned, sink), indent=2) if is_json else _tree(planned, sink)
     return StatementResult(kind="EXPLAIN", columns=("plan",), rows=((text,),), hints=(*statement.hints, *plan.hints))
 
 
-def _tree(plan: QueryPlan, relations: StatementRelations, frame: DataFrame) -> str:
-    parts = []
+def _tree(planned: PlannedQuery, sink: str | None) -> str:
+    plan, relations, result = planned.plan, planned.relations, planned.result
+    parts = [] if sink is None else [f"== Sink ==\n{sink}"]
     if not plan.is_untouched:
         parts.append("== Query ==\n" + plan.text.strip())
     for step in relations.steps:
         times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
         parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
     parts += [f"== Table {t.use.name} ==\n{explain_table(t)}" for t in relations.tables]
-    parts.append("== Spark ==\n" + _spark(frame))
+    if result.changes is not None:
+        parts.append("== Changes ==\n" + result.changes.shown)
+    parts.append("== Spark ==\n" + _spark(result.frame))
     return "\n\n".join(parts)
 
 
@@ -92,9 +86,13 @@ def _join(line: str, tree: Node) -> dict[str, Any]:
     }
 
 
-def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
+def _json(planned: PlannedQuery, sink: str | None) -> dict[str, Any]:
+    plan, relations, result = planned.plan, planned.relations, planned.result
+    changes = {} if result.changes is None else {"changes": result.changes.shown.splitlines()}
     return {
         "query": plan.text,
+        **({} if sink is None else {"sink": sink}),
+        **changes,
         "steps": [
             {"view": s.view, "text": s.text, "eventTimes": list(s.event_times), "shown": s.shown}
             for s in relations.steps

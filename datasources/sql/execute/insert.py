@@ -4,36 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-
-from datasources.durations import parse_duration_ms
-from datasources.errors import OptionError
-from datasources.grammar.literals import quoted
-from datasources.grammar.source_text import SqlText
+from datasources.changelog.result import ROW_KIND_COLUMN
 from datasources.near_matches import near_matches
-from datasources.options import lower_keys
-from datasources.sql.definitions.option_secrets import expand
-from datasources.sql.execute.queries import known_relations, run_query
+from datasources.sinks.registry import APPEND_SINKS
+from datasources.sql.execute.fitted_columns import fitted
+from datasources.sql.execute.insert_changes import insert_changes, shows_changes, takes_changes, write_into_sink
+from datasources.sql.execute.queries import QueryResult, known_relations, query_result
 from datasources.sql.execute.result import StatementResult
-from datasources.sql.planner.connectors import Connector
+from datasources.sql.execute.stream_writer import NEEDS_NO_CHECKPOINT, prepared, sink_options, started
 from datasources.sql.settings import RuntimeMode
-from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition
-from datasources.sql.types.assignability import is_assignable
-from datasources.sql.types.spark_names import sql_name_of
-from datasources.sql.types.type_names import sql_text
+from datasources.sql.statements.catalog_objects import TableDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from datasources.sql.execute.session_state import SessionState
+    from datasources.sql.planner.connectors import Connector
     from datasources.sql.resolve.resolved_table import ResolvedTable
     from datasources.sql.statements.statements import Insert
-
-__all__ = ["insert"]
-
-_NEEDS_NO_CHECKPOINT = frozenset({"console", "noop", "memory"})
-_OUR_KEYS = frozenset({"connector", "checkpointlocation", "outputmode"})
 
 
 def insert(state: SessionState, statement: Insert) -> StatementResult:
@@ -53,6 +41,12 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
             "blackhole, memory.".lstrip(),
         )
     connector = state.planner.connector(table)
+    if takes_changes(connector, table):
+        return insert_changes(state, statement, table, connector)
+    if connector.name in APPEND_SINKS:
+        result = query_result(state, statement.query, takes_changes=False)
+        rows = _fitted_result(result, state.planner.resolved(table), connector, statement)
+        return write_into_sink(state, statement, table, rows, key=())
     if connector.is_ours:
         raise statement.source.error(
             statement.target_span,
@@ -60,107 +54,30 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
             "Write through a format of Spark's, for example 'connector' = 'spark-kafka'.",
         )
     connector.require_path(table.name, table.options)
-    frame = run_query(state, query_text(statement))
-    fitted = _fitted(frame, state.planner.resolved(table), statement)
-    if state.settings.typed.runtime_mode is RuntimeMode.BATCH or not fitted.isStreaming:
-        fitted.write.format(connector.format_name).options(**_sink_options(table)).mode("append").save()
+    result = query_result(state, statement.query, takes_changes=shows_changes(connector, table))
+    rows = _fitted_result(result, state.planner.resolved(table), connector, statement)
+    if state.settings.typed.runtime_mode is RuntimeMode.BATCH or not rows.isStreaming:
+        rows.write.format(connector.format_name).options(**sink_options(table)).mode("append").save()
         return StatementResult(kind="INSERT", hints=statement.hints)
-    query = _writer(state, fitted, table, connector).start()
-    state.queries.append(query)
-    return StatementResult(
-        kind="INSERT",
-        columns=("query", "name", "target"),
-        rows=((query.id, query.name, table.name),),
-        query=query,
-        hints=statement.hints,
-    )
+    writer = rows.writeStream.format(connector.format_name).options(**sink_options(table))
+    return started(state, prepared(state, writer, table, format_name=connector.format_name), table, statement.hints)
 
 
-def query_text(statement: Insert) -> SqlText:
-    """Return the query of an INSERT, with its spans in the whole statement."""
-    return statement.source.part(statement.query_span)
+def _fitted_result(result: QueryResult, table: ResolvedTable, connector: Connector, statement: Insert) -> DataFrame:
+    """Return the query's columns under the sink's names and types, with the row kind in front if rows change.
 
-
-def _fitted(frame: DataFrame, table: ResolvedTable, statement: Insert) -> DataFrame:
-    """Return the query's columns under the sink's names and types, matched by position as in standard SQL."""
-    stored = {c.name.lower(): c for c in table.columns if c.is_physical}
-    wanted = [name.lower() for name in statement.columns] or list(stored)
-    for name in wanted:
-        if name not in stored:
-            raise statement.source.error(
-                statement.target_span,
-                f"table '{table.name}' has no stored column '{name}'",
-                f"It has {', '.join(c.name for c in stored.values())}.",
-            )
-    if len(frame.columns) != len(wanted):
+    Raises:
+        SqlError: rows change, and the sink takes rows that are only added; or the columns do not fit.
+    """
+    if result.changes is None or not result.changes.has_row_kind:
+        return fitted(result.frame, table, statement)
+    if connector.format_name not in NEEDS_NO_CHECKPOINT:
         raise statement.source.error(
-            statement.query_span,
-            f"the query has {len(frame.columns)} columns ({', '.join(frame.columns)}) and table '{table.name}' takes "
-            f"{len(wanted)} ({', '.join(wanted)})",
+            statement.target_span,
+            f"the rows of this query change, and '{table.name}' ({connector.name}) takes rows that are only added",
+            "print, blackhole and memory show the changes. A table with a PRIMARY KEY and the connector 'jdbc' "
+            "(MySQL), 'delta' or 'upsert-kafka' applies them; for other targets run the query by sql(), and write what "
+            "row_kind says in writeStream.foreachBatch(...).",
         )
-    given = frame.toDF(*(f"__column_{i}" for i in range(len(wanted))))
-    values = {name: F.col(f"__column_{i}").cast(stored[name].spark_type) for i, name in enumerate(wanted)}
-    fitted = given.select(
-        *(values.get(name, F.lit(None).cast(column.spark_type)).alias(column.name) for name, column in stored.items())
-    )
-    _check_types(frame, fitted, [stored[name].name for name in wanted], table, statement)
-    return fitted
-
-
-def _check_types(
-    frame: DataFrame, fitted: DataFrame, columns: list[str], table: ResolvedTable, statement: Insert
-) -> None:
-    """Refuse a query whose column's type is not one that its column of the sink takes."""
-    declared = {c.name: c.declared for c in table.columns}
-    for given, name in zip(frame.schema.fields, columns, strict=True):
-        wanted = fitted.schema[name].dataType
-        if is_assignable(given.dataType, wanted):
-            continue
-        column = declared[name]
-        kind = sql_text(column.type).removesuffix(" NOT NULL") if isinstance(column, PhysicalColumn) else str(wanted)
-        raise statement.source.error(
-            statement.query_span,
-            f"column '{name}' of table '{table.name}' is {kind}, and the query gives '{given.name}', which is "
-            f"{sql_name_of(given.dataType.simpleString())}",
-            f"Write CAST({quoted(given.name)} AS {kind}) in the query if that is meant.",
-        )
-
-
-def _writer(state: SessionState, frame: DataFrame, table: TableDefinition, connector: Connector) -> DataStreamWriter:
-    options = lower_keys(table.options)
-    settings = state.settings.typed
-    writer = frame.writeStream.format(connector.format_name).options(**_sink_options(table))
-    writer = writer.outputMode(options.get("outputmode", "append"))
-    name = table.name if connector.format_name == "memory" else settings.query_name
-    if name is not None:
-        writer = writer.queryName(name)
-    if settings.trigger is not None:
-        writer = _triggered(writer, settings.trigger)
-    checkpoint = options.get("checkpointlocation") or _checkpoint(state, table.name, settings.checkpoint_directory)
-    if checkpoint is not None:
-        return writer.option("checkpointLocation", checkpoint)
-    if connector.format_name not in _NEEDS_NO_CHECKPOINT:
-        raise OptionError(
-            f"the stream into table '{table.name}' has nowhere to keep its checkpoint: SET "
-            f"'execution.checkpointing.dir' = '/a/directory', or give the table the option 'checkpointLocation'."
-        )
-    return writer
-
-
-def _checkpoint(state: SessionState, table: str, directory: str | None) -> str | None:
-    """One directory per INSERT: named after the target, numbered from the second one of a session on."""
-    if directory is None:
-        return None
-    state.inserts[table.lower()] += 1
-    number = state.inserts[table.lower()]
-    return f"{directory.rstrip('/')}/{table if number == 1 else f'{table}-{number}'}"
-
-
-def _triggered(writer: DataStreamWriter, trigger: str) -> DataStreamWriter:
-    if trigger.lower() == "available-now":
-        return writer.trigger(availableNow=True)
-    return writer.trigger(processingTime=f"{parse_duration_ms(trigger, key='execution.trigger')} milliseconds")
-
-
-def _sink_options(table: TableDefinition) -> dict[str, str]:
-    return expand({key: value for key, value in table.options.items() if key.lower() not in _OUR_KEYS})
+    declares_kind = any(column.name.lower() == ROW_KIND_COLUMN for column in table.columns)
+    return fitted(result.frame, table, statement, carried=() if declares_kind else (ROW_KIND_COLUMN,))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
-from datasources.errors import SqlError
+from datasources.errors import SqlError, TidemarkError, UpdatingQueryError
 from datasources.grammar.lexer import TokenKind, tokenize
 from datasources.near_matches import near_matches
 from datasources.spark.plans.grouping_checks import endless_grouping
 from datasources.spark.plans.join_checks import lossy_join
+from datasources.spark.plans.output_modes import unsupported_streaming
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
@@ -20,6 +22,7 @@ from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from datasources.changelog.change_query import ChangeQuery
     from datasources.grammar.source_text import Span, SqlText
     from datasources.sql.execute.session_relations import StatementRelations
     from datasources.sql.execute.session_state import SessionState
@@ -29,21 +32,97 @@ _TO_SPARK = (
     "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (INSERT OVERWRITE, "
     "BY NAME, WITH ... INSERT) are for Spark's own tables."
 )
+_LATERAL = (
+    "A function or a subquery in FROM sees the columns of what stands before it only behind LATERAL: FROM t, LATERAL "
+    "unnest(t.tags) AS x(tag)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """A query's DataFrame.
+
+    Attributes:
+        frame: the DataFrame.
+        changes: of a query over tables that change: how its result is kept up to date.
+    """
+
+    frame: DataFrame
+    changes: ChangeQuery | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedQuery:
+    """A query that is planned: its rewritten text, the views of its tables, and its result."""
+
+    plan: QueryPlan
+    relations: StatementRelations
+    result: QueryResult
 
 
 def run_query(state: SessionState, source: SqlText) -> DataFrame:
-    """Return the DataFrame of a query.
+    """Return the DataFrame of a query; see `query_result`."""
+    return query_result(state, source).frame
+
+
+def query_result(state: SessionState, source: SqlText, *, takes_changes: bool = False) -> QueryResult:
+    """Return the result of a query.
+
+    With ``takes_changes`` it may be a changelog: rows that Spark gives in the output modes *update* and *complete*
+    only are one.
 
     Raises:
         SqlError, OptionError, ExpressionError, SchemaError: from us, saying what to do.
         AnalysisException, ParseException: Spark's own.
     """
-    relations = state.relations()
+    with planned_query(state, source, takes_changes=takes_changes) as planned:
+        return planned.result
+
+
+@contextmanager
+def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool = False) -> Iterator[PlannedQuery]:
+    """Plan a query; its views are there within the block.
+
+    What streams that are only appended cannot give as rows that stay, such as the last row of a key, is planned as a
+    query over tables that change.
+
+    Raises:
+        as `query_result`.
+    """
+    relations = state.relations(source)
     try:
-        with naming_unknown_tables(state, source):
-            return query_frame(state, rewrite_query(source, relations), source, relations)
+        try:
+            planned = _planned(state, source, relations)
+            if takes_changes:
+                _require_rows_that_stay(planned.result.frame)
+        except UpdatingQueryError as refusal:
+            relations.close()
+            relations = state.relations(source, reads_changes=True)
+            planned = _planned_over_changes(state, source, relations, refusal)
+        yield planned
     finally:
         relations.close()
+
+
+def _planned(state: SessionState, source: SqlText, relations: StatementRelations) -> PlannedQuery:
+    with naming_unknown_tables(state, source):
+        plan = rewrite_query(source, relations)
+        return PlannedQuery(plan=plan, relations=relations, result=_planned_result(state, plan, source, relations))
+
+
+def _require_rows_that_stay(frame: DataFrame) -> None:
+    if (reason := unsupported_streaming(frame, modes=("Append",))) is not None:
+        raise UpdatingQueryError(f"The rows of this query change: {reason}")
+
+
+def _planned_over_changes(
+    state: SessionState, source: SqlText, relations: StatementRelations, refusal: UpdatingQueryError
+) -> PlannedQuery:
+    try:
+        return _planned(state, source, relations)
+    except (TidemarkError, AnalysisException) as problem:
+        reason = problem.message if isinstance(problem, TidemarkError) else str(problem).splitlines()[0]
+        raise SqlError(f"{refusal.message}\nAs a query whose rows change it is refused too: {reason}") from problem
 
 
 @contextmanager
@@ -83,7 +162,20 @@ def known_relations(state: SessionState) -> list[str]:
     return state.relations().known_names()
 
 
-def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations) -> DataFrame:
+def _planned_result(
+    state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations
+) -> QueryResult:
+    """Return the result of a rewritten query."""
+    frame = _query_frame(state, plan, source, relations)
+    if relations.changes is None:
+        if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
+            raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
+        return QueryResult(frame=frame)
+    changes = relations.changes.query(frame)
+    return QueryResult(frame=changes.frame, changes=changes)
+
+
+def _query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations) -> DataFrame:
     """Return the DataFrame of a rewritten query, without the columns that only rewrites need."""
     if plan.is_untouched:
         return state.spark.sql(source.text)
@@ -143,6 +235,8 @@ def _unknown_column(refusal: AnalysisException, source: SqlText, relations: Stat
     if span is None:
         return None
     known = {column: None for columns in relations.known_columns() for column in columns}
+    if name.lower() in map(str.lower, known):
+        return source.error(span, f"the column '{name}' is not visible here", _LATERAL)
     listed = f"The tables have {', '.join(known)}." if known else ""
     return source.error(span, f"there is no column '{name}'", near_matches(name, known).strip() or listed)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from datasources.errors import SqlError
+from datasources.grammar.lexer import TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import SqlText
+from datasources.sql.execute.change_tables import ChangeTables, require_one_meaning, require_plain_reads
+from datasources.sql.planner.change_tables import current_rows_of
 from datasources.sql.planner.over_frame import over_line
 from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
 from datasources.sql.planner.temporal.temporal_plan import LoadGateNames, plan_temporal
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.query.views import make_view, relation_of
 from datasources.sql.settings import LateRowsMode, RuntimeMode
@@ -32,20 +37,33 @@ class StatementRelations:
     Tables and steps are noted for EXPLAIN.
     """
 
-    def __init__(self, spark: SparkSession, catalog: Catalog, planner: TablePlanner) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        catalog: Catalog,
+        planner: TablePlanner,
+        source: SqlText | None = None,
+        *,
+        reads_changes: bool = False,
+    ) -> None:
         self._spark = spark
         self._catalog = catalog
         self._planner = planner
+        self._source = source
+        self._view_definitions: dict[str, ViewDefinition] = {}
         self._settings = planner.settings.typed
         self._views: list[str] = []
         self._load_gate_names = LoadGateNames()
+        self._reads_changes = reads_changes
         self.tables: list[PlannedTable] = []
         self.steps: list[QueryStep] = []
+        self.changes: ChangeTables | None = None
+        """The statement's tables as streams of changes, if it is a query over tables that change."""
 
     @property
     def is_streaming(self) -> bool:
-        """Whether tables are streams."""
-        return self._settings.runtime_mode is RuntimeMode.STREAMING
+        """Whether tables are streams; in a query over tables that change they stand as empty tables."""
+        return self._settings.runtime_mode is RuntimeMode.STREAMING and self.changes is None
 
     @property
     def time_zone(self) -> str:
@@ -57,19 +75,60 @@ class StatementRelations:
         """Whether each row is compared with the watermark at that row."""
         return self.is_streaming and self._settings.late_rows is LateRowsMode.EXACT
 
+    def begin(self, reads: Sequence[TableRead], *, mentions_watermark: bool) -> None:
+        """Find out whether the statement is a query over tables that change.
+
+        Raises:
+            SqlError: it is, and also joins as of a time or calls CURRENT_WATERMARK.
+        """
+        require_one_meaning(reads)
+        changing = [
+            each.use.name for each in reads if each.reads_rows and (self._reads_changes or self._changes(each.use))
+        ]
+        if not changing or not self.is_streaming:
+            return
+        require_plain_reads(changing[0], reads, mentions_watermark=mentions_watermark)
+        self.changes = ChangeTables(self._planner, self._statement())
+
+    def _changes(self, use: TableUse) -> bool:
+        found = self._catalog.find(use.name)
+        return isinstance(found, TableDefinition) and self._planner.is_table_that_changes(found, use)
+
     def table(self, use: TableUse) -> Relation | None:
         """Return the relation of a table of ours, or None: the name is Spark's or a view's."""
         found = self._catalog.find(use.name)
         if not isinstance(found, TableDefinition):
             return None
-        planned = self._planner.plan(found, use)
+        planned, frame = self._planned(found, use)
         self.tables.append(planned)
-        return self._view(self._planner.frame(planned), use.name, has_row_watermark=use.needs_row_watermark)
+        return self._view(frame, use.name, has_row_watermark=use.needs_row_watermark)
+
+    def _planned(self, table: TableDefinition, use: TableUse) -> tuple[PlannedTable, DataFrame]:
+        if self.changes is not None:
+            return self.changes.add(table, use)
+        if not self.is_streaming and not use.is_changelog and self._planner.is_table_that_changes(table, use):
+            return current_rows_of(self._planner, table, use)
+        planned = self._planner.plan_for(table, use)
+        return planned, self._planner.frame(planned)
 
     def view(self, name: str) -> ViewDefinition | None:
         """Return a view of ours, or None."""
         found = self._catalog.find(name)
-        return found if isinstance(found, ViewDefinition) else None
+        if not isinstance(found, ViewDefinition):
+            return None
+        self._view_definitions[found.name.lower()] = found
+        return found
+
+    def _statement(self) -> str:
+        """Return what the result of the statement depends on besides its tables; spaces and comments do not count."""
+        views = [self._view_definitions[name] for name in sorted(self._view_definitions)]
+        return "\n".join(
+            [
+                f"{self.time_zone}, ANSI {self._spark.conf.get('spark.sql.ansi.enabled')}",
+                _normalised(self._source or SqlText("")),
+                *(f"{each.name.lower()} {each.columns} {_normalised(SqlText(each.query))}" for each in views),
+            ]
+        )
 
     def run(self, step: QueryStep) -> Relation:
         """Make the view of a step and return its relation, analysed by Spark."""
@@ -165,3 +224,9 @@ class StatementRelations:
         frame.createOrReplaceTempView(view)
         self._views.append(view)
         return relation_of(frame, view, has_row_watermark=has_row_watermark)
+
+
+def _normalised(source: SqlText) -> str:
+    """Return a text in which the case of words, spaces, comments and hints are the same."""
+    tokens = meaningful(tokenize(source))
+    return " ".join(each.word or each.text for each in tokens if each.kind is not TokenKind.END).removesuffix(" ;")

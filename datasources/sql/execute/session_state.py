@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from datasources.expressions.arrow_function import ArrowFunction
+    from datasources.grammar.source_text import SqlText
     from datasources.sql.catalog import Catalog
 
 
@@ -54,9 +55,12 @@ class SessionState:
         self.planner.functions = known
         register_formats(self.spark, FORMATS, functions=known)
 
-    def relations(self) -> StatementRelations:
-        """Return the relations of one statement; close them."""
-        return StatementRelations(self.spark, self.catalog, self.planner)
+    def relations(self, source: SqlText | None = None, *, reads_changes: bool = False) -> StatementRelations:
+        """Return the relations of one statement, or the names that it could use; close them.
+
+        With ``reads_changes`` it is planned as one over tables that change, even if all of them are only appended.
+        """
+        return StatementRelations(self.spark, self.catalog, self.planner, source, reads_changes=reads_changes)
 
 
 def _for_spark(function: ArrowFunction) -> Any:

@@ -13,7 +13,7 @@ from datasources.errors import SchemaError
 from datasources.grammar.literals import quoted
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
-from datasources.spark.options.scan_options import ATTACHED
+from datasources.spark.options.scan_options import ATTACHED, STATEMENT
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.connectors import unknown_connector
 from datasources.sql.planner.scan_options import read_options, spark_options
@@ -71,6 +71,8 @@ class TableFrames:
         if not scan.is_streaming:
             return self.spark.read.format(scan.connector.format_name).options(**options).load()
         reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
+        if scan.statement:
+            reader = reader.option(STATEMENT, scan.statement)
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # the caller attaches it
 
     def _sparks(self, scan: TableScan) -> DataFrame:

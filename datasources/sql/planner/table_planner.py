@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.grammar.source_text import SqlText
@@ -22,7 +23,13 @@ from datasources.sql.planner.over_frame import over_rows
 from datasources.sql.planner.rules.hinted_watermark import with_hinted_watermark
 from datasources.sql.planner.spark_types import SparkTypes
 from datasources.sql.planner.table_plan import TableRequest, plan_table
-from datasources.sql.planner.temporal_tables import traits_of, with_changelog
+from datasources.sql.planner.temporal_tables import (
+    CHANGELOG_METADATA,
+    ROW_KIND,
+    is_table_that_changes,
+    traits_of,
+    with_metadata,
+)
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, OverRequest, TableUse
@@ -37,6 +44,9 @@ if TYPE_CHECKING:
 
     from datasources.expressions.arrow_function import ArrowFunction
     from datasources.sql.settings import Settings
+
+
+_NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +111,12 @@ class TablePlanner:
         """Return a table as a side of a join as of a time."""
         return traits_of(self.resolved_for(table, use), self.connector(table), use.hints)
 
+    def is_table_that_changes(self, table: TableDefinition, use: TableUse) -> bool:
+        """Return whether a query over the table is one over its rows, which its events change."""
+        if use.events is not None:
+            return True
+        return is_table_that_changes(self.resolved_for(table, use), self.connector(table), use.hints)
+
     def connector(self, table: TableDefinition) -> Connector:
         """Return the connector of a table.
 
@@ -114,10 +130,12 @@ class TablePlanner:
             )
         return connector_of(self.spark, name)
 
-    def plan(self, table: TableDefinition, use: TableUse, *, is_changelog: bool = False) -> PlannedTable:
+    def plan(
+        self, table: TableDefinition, use: TableUse, *, metadata: Mapping[str, str] = _NO_METADATA
+    ) -> PlannedTable:
         """Return the table's tree for one use.
 
-        With ``is_changelog`` its changelog columns are read too, see `with_changelog`.
+        ``metadata``: further metadata columns that are read, see `with_metadata`.
 
         Raises:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
@@ -131,14 +149,22 @@ class TablePlanner:
             filter=use.filter,
         )
         resolved, connector = self.resolved(table), self.connector(table)
-        if is_changelog:
-            resolved = with_changelog(resolved, connector)
+        if metadata:
+            resolved = with_metadata(resolved, connector, metadata)
         request = TableRequest(table=resolved, connector=connector, use=use, settings=self.settings)
         with _naming(table):
             tree = plan_table(request, context)
             if scan_of(tree).is_streaming:
                 context.try_scan(scan_of(tree))  # otherwise Spark finds the problem, in another process
         return PlannedTable(use=use, tree=tree)
+
+    def plan_for(self, table: TableDefinition, use: TableUse) -> PlannedTable:
+        """Return the table's tree for one use, with the kind of each row if the use is of its changes."""
+        if not use.is_changelog:
+            return self.plan(table, use)
+        if use.columns is not None:
+            use = replace(use, columns=use.columns | {ROW_KIND})
+        return self.plan(table, use, metadata={ROW_KIND: CHANGELOG_METADATA[ROW_KIND]})
 
     def column_names(self, table: TableDefinition) -> tuple[str, ...]:
         """Return the names of a table's columns."""

@@ -69,6 +69,7 @@ class TableScan:
         filter: a condition that the source applies after its watermark.
         primary_key: its columns; empty = none.
         is_streaming: False = a bounded read without watermarks.
+        statement: the statement over tables that change that reads it, see `ScanOptions.statement`.
     """
 
     table: str
@@ -81,6 +82,7 @@ class TableScan:
     filter: str | None = None
     primary_key: tuple[str, ...] = ()
     is_streaming: bool = True
+    statement: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ _AFTER_MESSAGE: Final = re.compile(
     r"\n\nJVM stacktrace|\n=== Streaming Query ===|(?<= pos \d);\n|(?<= pos \d\d);\n|(?<= pos \d\d\d);\n"
 )
 """What follows a message of Spark's: a stack trace, the state of a query, or the plan that was analysed."""
+_SINK_FAILED: Final = "FOREACH_BATCH_USER_FUNCTION_ERROR"
+_OF_A_SINK: Final = re.compile(r"\[TIDEMARK_[A-Z_]{1,40}\] [^\n]*")
 
 
 def print_result(console: Console, result: StatementResult) -> None:
@@ -83,6 +85,10 @@ def error_text(error: BaseException) -> str | None:
     from pyspark.errors import PySparkException
 
     if isinstance(error, PySparkException):
+        # A sink of ours fails in a function that Spark calls: our sentence stands behind the traceback.
+        own = _OF_A_SINK.search(str(error)) if _SINK_FAILED in str(error) else None
+        if own is not None:
+            return plain(own[0], keep=_LINES)
         return plain(_AFTER_MESSAGE.split(str(error).strip(), maxsplit=1)[0].strip(), keep=_LINES)
     return None
 

@@ -242,6 +242,11 @@ class Insert(_Written):
     target_span: Span = field(default=Span(0, 0), compare=False)
     query_span: Span = field(default=Span(0, 0), compare=False)
 
+    @property
+    def query(self) -> SqlText:
+        """The query, with its spans in the whole statement."""
+        return self.source.part(self.query_span)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementSet(_Written):

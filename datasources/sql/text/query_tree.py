@@ -47,6 +47,8 @@ class SourceKind(enum.Enum):
     QUERY = "query"
     TVF = "window function"
     SNAPSHOT = "snapshot of a table that changes"
+    CHANGELOG = "changes of a table as rows"
+    EVENTS = "rows that are the changes of a table"
     FUNCTION = "function"
     GROUP = "joins in parentheses"
 
@@ -68,7 +70,7 @@ class SelectItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tvf:
-    """`TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`, also `SNAPSHOT(input => TABLE t, ...)`.
+    """`TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`, also `SNAPSHOT(input => TABLE t, ...)`, `TO_CHANGELOG`, `FROM_CHANGELOG`.
 
     Attributes:
         name: upper case.

@@ -1,4 +1,4 @@
-"""No order misses a row of the table that was there before the query started: a million rows, a topic that is full."""
+"""No order misses a row of the table that was there before the query started; up to a million rows, a topic that is full."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import read_stream, temporal_join
+from tests.support.forms import full
 from tests.support.mysql.mysql_shop import Shop
 from tests.support.spark.scripted_stream import running
 
@@ -22,8 +23,19 @@ pytestmark = [
     pytest.mark.usefixtures("operator_queries"),
 ]
 
-RATES = 1_000_000
-ORDERS = 100_000
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How many rates the table has, how many come in a chunk of its snapshot and in a batch, and how many orders wait."""
+
+    rates: int
+    chunk: int
+    batch: int
+    orders: int
+
+
+SMALL = Sizes(rates=20_000, chunk=2_500, batch=5_000, orders=10_000)
+LARGE = Sizes(rates=1_000_000, chunk=50_000, batch=100_000, orders=100_000)
 NOW = {"availableNow": True}
 DEADLINE_S = 300
 
@@ -41,34 +53,40 @@ class Misses:
         self.missed += row["missed"] or 0
 
 
+@pytest.fixture(params=[SMALL, *full(LARGE)], ids=["small", "large"])
+def sizes(request):
+    return request.param
+
+
 @pytest.fixture
-def shop(mysql):
-    """A table of a million rates."""
+def shop(mysql, sizes):
+    """A table of rates."""
     shop = Shop.open(mysql)
     shop.execute("CREATE TABLE rates (id INT PRIMARY KEY, rate INT NOT NULL)")
     shop.execute(
-        f"SET cte_max_recursion_depth = {RATES}",
+        f"SET cte_max_recursion_depth = {sizes.rates}",
         "INSERT INTO rates WITH RECURSIVE n (id) AS "
-        f"(SELECT 0 UNION ALL SELECT id + 1 FROM n WHERE id < {RATES - 1}) SELECT id, id % 97 FROM n",
+        f"(SELECT 0 UNION ALL SELECT id + 1 FROM n WHERE id < {sizes.rates - 1}) SELECT id, id % 97 FROM n",
     )
     yield shop
     shop.execute("DROP TABLE rates")
 
 
 @pytest.fixture
-def topic(kafka):
-    """A topic with orders of rates all over the table."""
+def topic(kafka, sizes):
+    """The place of a topic with orders of rates all over the table, as options."""
     topic = kafka.create_topic(partitions=2)
     for partition in range(2):
-        mine = range(partition, ORDERS, 2)
-        kafka.produce(topic, partition, [json.dumps({"n": n, "rate_id": n * 7919 % RATES}).encode() for n in mine])
-    return topic
+        mine = range(partition, sizes.orders, 2)
+        kafka.produce(
+            topic, partition, [json.dumps({"n": n, "rate_id": n * 7919 % sizes.rates}).encode() for n in mine]
+        )
+    return {"kafka.bootstrap.servers": kafka.bootstrap_servers, "subscribe": topic}
 
 
-def orders(spark, kafka, topic, **hold):
+def orders(spark, topic, **hold):
     options = {
-        "kafka.bootstrap.servers": kafka.bootstrap_servers,
-        "subscribe": topic,
+        **topic,
         "startingOffsets": "earliest",
         "format": "json",
         "schema": "n BIGINT, rate_id INT",
@@ -77,28 +95,29 @@ def orders(spark, kafka, topic, **hold):
     return spark.readStream.format("tidemark-kafka").options(**options).load()
 
 
-def rates(shop, **options):
-    small = {"scan.incremental.snapshot.chunk.size": 50_000, "scan.max-rows-per-batch": 100_000}
+def rates(shop, sizes, **options):
+    small = {"scan.incremental.snapshot.chunk.size": sizes.chunk, "scan.max-rows-per-batch": sizes.batch}
     return shop.options(**small, **options)
 
 
-def test_orders_wait_for_the_table_and_a_plain_join_with_a_copy_does_not(spark, shop, kafka, topic, tmp_path):
+@pytest.mark.full
+def test_orders_wait_for_the_table_and_a_plain_join_with_a_copy_does_not(spark, shop, sizes, topic, tmp_path):
     contents = Misses()
-    build = spark.readStream.format("tidemark-mysql").options(**rates(shop, scan__hold__name="rates")).load()
-    probe = orders(spark, kafka, topic, scan__hold__until="rates")
+    build = spark.readStream.format("tidemark-mysql").options(**rates(shop, sizes, scan__hold__name="rates")).load()
+    probe = orders(spark, topic, scan__hold__until="rates")
     joined = temporal_join(probe, build, on=[("rate_id", "id")], as_of="PROCTIME()", how="left")
     with running(joined, checkpoint=tmp_path / "held", for_each=contents, trigger=NOW) as query:
         assert query.query.awaitTermination(DEADLINE_S)
-    assert (contents.orders, contents.missed) == (ORDERS, 0)
+    assert (contents.orders, contents.missed) == (sizes.orders, 0)
 
     plain, copy = Misses(), str(tmp_path / "copy")
-    table = read_stream(spark, "tidemark-mysql", rates(shop)).select("id", "rate")
+    table = read_stream(spark, "tidemark-mysql", rates(shop, sizes)).select("id", "rate")
     with running(table, checkpoint=tmp_path / "copying", for_each=_append_to(copy), trigger=NOW) as copying:
         copying.wait_for(lambda query: bool(query.progress))
-        joined = orders(spark, kafka, topic).join(spark.read.parquet(copy), F.expr("rate_id = id"), "left")
+        joined = orders(spark, topic).join(spark.read.parquet(copy), F.expr("rate_id = id"), "left")
         with running(joined, checkpoint=tmp_path / "plain", for_each=plain, trigger=NOW) as query:
             assert query.query.awaitTermination(DEADLINE_S)
-    assert plain.orders == ORDERS
+    assert plain.orders == sizes.orders
     assert plain.missed > 0
 
 

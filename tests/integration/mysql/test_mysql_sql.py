@@ -137,7 +137,9 @@ def running_batch(progress: Any) -> datetime | None:
 
 
 def test_only_needed_columns_are_selected_at_the_server(t, mysql, database):
-    columns = "id INT, v INT, note STRING, db STRING METADATA FROM 'database_name'"
+    columns = (
+        "id INT, v INT, note STRING, db STRING METADATA FROM 'database_name', kind STRING METADATA FROM 'row_kind'"
+    )
     t.sql(mysql_table(mysql, database, columns, scan__masked_columns="note"))
     with statements(mysql) as sent, running(t.sql("SELECT id, note FROM t WHERE id > 25")) as query:
         query.wait_for(lambda running_: len(running_.rows()) == ROWS - 25)
@@ -150,6 +152,7 @@ def test_only_needed_columns_are_selected_at_the_server(t, mysql, database):
     )
 
 
+@pytest.mark.long
 def test_an_aligned_source_that_is_ahead_waits_for_the_table(t, mysql, tmp_path):
     database = mysql.create_database("aligned")
     base = datetime(2026, 3, 2, 9, 0, 0)
@@ -159,7 +162,7 @@ def test_an_aligned_source_that_is_ahead_waits_for_the_table(t, mysql, tmp_path)
     )
     group = {"scan.watermark.alignment.group": "shops", "scan.watermark.alignment.max-drift": "10 s"}
     columns = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
-    t.sql(mysql_table(mysql, database, columns, **group))
+    t.sql(mysql_table(mysql, database, f"{columns}, kind STRING METADATA FROM 'row_kind'", **group))
     write_records(tmp_path / "o", "s-0", [_second(0)])
     t.sql(scripted_table("o", columns, tmp_path / "o", **group))
     with running(t.sql("SELECT id, ts, 't' AS source FROM t UNION ALL SELECT id, ts, 'o' FROM o")) as query:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tests.support.mysql.mysql_server import MySqlServer
 
-__all__ = ["ROWS", "make_table", "mysql_table"]
+__all__ = ["ROWS", "cdc_table", "make_table", "mysql_table"]
 
 ROWS = 30
 
@@ -21,6 +23,12 @@ def make_table(server: MySqlServer) -> str:
 
 def mysql_table(server: MySqlServer, database: str, columns: str, /, **changes: str) -> str:
     """Return CREATE TABLE t; `a__b_c` in an option's name stands for `a.b-c`."""
+    defaults = {"table_name": "t", "scan__incremental__snapshot__chunk__size": "5", "scan__snapshot__parallelism": "2"}
+    return cdc_table(server, database, "t", columns, defaults | changes)
+
+
+def cdc_table(server: MySqlServer, database: str, name: str, columns: str, options: Mapping[str, str]) -> str:
+    """Return CREATE TABLE of a mysql-cdc table; `a__b_c` in an option's name stands for `a.b-c`."""
     login = server.reader
     given = {
         "connector": "mysql-cdc",
@@ -29,10 +37,7 @@ def mysql_table(server: MySqlServer, database: str, columns: str, /, **changes: 
         "username": login.user,
         "password": login.password,
         "database_name": database,
-        "table_name": "t",
-        "scan__incremental__snapshot__chunk__size": "5",
-        "scan__snapshot__parallelism": "2",
-        **changes,
+        **options,
     }
     listed = ", ".join(f"'{key.replace('__', '.').replace('_', '-')}' = '{value}'" for key, value in given.items())
-    return f"CREATE TABLE t ({columns}) WITH ({listed})"
+    return f"CREATE TABLE {name} ({columns}) WITH ({listed})"

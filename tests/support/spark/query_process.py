@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 import psutil
@@ -28,6 +29,7 @@ LOCAL: Final = "local[2,4]"
 CLUSTER: Final = "local-cluster[2,1,768]"
 """Two executors, each a process of its own."""
 
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _POLL_S: Final = 0.02
 _DEADLINE_S: Final = 400.0
 _RUNNER: Final = "python_streaming_source_runner"
@@ -46,6 +48,10 @@ class QueryProcess:
         options: of the source.
         master: where Spark runs: in the process itself, or in executors that are processes of their own.
         window: the length of the windows in which rows are counted; None = rows are stored as they come.
+        script: SQL statements, the last one a query, instead of a source.
+        queries: SELECTs over what the script declares, by name; each is recorded in the directory of its name.
+        settings: of Spark, further ones.
+        environment: variables, further ones; a `SPARK_HOME` of its own is that of another Spark.
     """
 
     def __init__(
@@ -56,14 +62,20 @@ class QueryProcess:
         master: str = LOCAL,
         *,
         window: str | None = None,
+        script: Sequence[str] = (),
+        queries: Mapping[str, str] = _NOTHING,
+        settings: Mapping[str, str] = _NOTHING,
+        environment: Mapping[str, str] = _NOTHING,
     ) -> None:
         self.kills: list[str] = []
         self._recording = recording
         self._settings = recording.directory / "settings.json"
         given = {"directory": str(recording.directory), "format": source, "options": options, "master": master}
-        self._settings.write_text(json.dumps({**given, "window": window}))
+        query = {"window": window, "script": list(script), "queries": dict(queries), "settings": dict(settings)}
+        self._settings.write_text(json.dumps({**given, **query}))
         self._environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
         self._environment["SPARK_HOME"] = str(link_spark_home(recording.directory / "spark-home"))
+        self._environment |= environment
         self._log = recording.directory / "log"
         self._process: subprocess.Popen[bytes] | None = None
 

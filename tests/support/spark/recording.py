@@ -38,7 +38,7 @@ class QueryDirectory:
 
     def create(self) -> Self:
         """Make the directories."""
-        self.batches.mkdir(parents=True)
+        self.batches.mkdir(parents=True, exist_ok=True)
         return self
 
     @property

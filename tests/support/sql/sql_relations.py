@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from datasources.sql.query.block.relation import (
     QueryStep,
     Relation,
     RelationColumn,
+    TableRead,
     TableUse,
 )
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
@@ -78,6 +79,10 @@ class _Relations:
 
     overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
     temporals: list[TemporalRequest] = field(default_factory=list)
+    reads: list[TableRead] = field(default_factory=list)
+
+    def begin(self, reads: Sequence[TableRead], *, mentions_watermark: bool) -> None:
+        self.reads = list(reads)
 
     def known_names(self) -> list[str]:
         return [*self.tables, *self.views]

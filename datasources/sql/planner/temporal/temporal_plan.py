@@ -18,7 +18,7 @@ from datasources.sql.planner.temporal.temporal_frame import (
     frame_of_windows,
     temporal_frame,
 )
-from datasources.sql.planner.temporal_tables import CHANGELOG_NAMES
+from datasources.sql.planner.temporal_tables import CHANGELOG_METADATA, CHANGELOG_NAMES
 from datasources.sql.planner.tree import Node, scan_of, with_scan
 from datasources.sql.query.block.relation import Relation, TableUse
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
@@ -117,7 +117,7 @@ def _build(
         load_gate = _given(definition, use).get(_NAME) or names.new(definition.name)
         options = {_NAME: load_gate, **_loading(planner, request)}
         use = replace(use, hints={**use.hints, **options})
-    planned = planner.plan(definition, use, is_changelog=True)
+    planned = planner.plan(definition, use, metadata=CHANGELOG_METADATA)
     rowtime = None if request.as_of is None else rowtimes[0]
     side = PlannedSide(table=table, tree=planned.tree)
     return PlannedBuild(side=side, request=request, rowtime=rowtime, load_gate=load_gate), planned

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
 
 
 class Relations(Protocol):
     """What the query layer asks while it rewrites; the planner answers by making views."""
+
+    def begin(self, reads: Sequence[TableRead], *, mentions_watermark: bool) -> None:
+        """Look at all tables of a statement before the first is asked for.
+
+        ``mentions_watermark``: CURRENT_WATERMARK is called.
+
+        Raises:
+            SqlError: the statement reads a table that changes in a way that has no meaning.
+        """
+        ...
 
     def table(self, use: TableUse) -> Relation | None:
         """Return the relation of a table of ours, or None: the name is Spark's."""

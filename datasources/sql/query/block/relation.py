@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from datasources.sql.query.scan.changelog_calls import EventsRequest
 from datasources.sql.types.time_kind import TimeKind
 
 ROW_WATERMARK_COLUMN = "__tidemark_stamp"
 """The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
 where the statement needs it (`CURRENT_WATERMARK`, exact late rows); it never reaches the answer."""
+ROW_KIND_COLUMN = "__tidemark_row_kind"
+"""The kind of change of each row of a changelog relation: +I, -U, +U, -D or T."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,8 @@ class TableUse:
         filter: a condition on the table's columns that every row of the result satisfies, as Spark SQL; None = none
             known.
         needs_row_watermark: whether the relation has to carry `ROW_WATERMARK_COLUMN`.
+        is_changelog: whether the relation is the table's changes as rows, with `ROW_KIND_COLUMN`.
+        events: the relation is the table whose changes are the rows of this one; None: it is this one.
     """
 
     name: str
@@ -69,6 +74,28 @@ class TableUse:
     columns: frozenset[str] | None = None
     filter: str | None = None
     needs_row_watermark: bool = False
+    is_changelog: bool = False
+    events: EventsRequest | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRead:
+    """How a statement reads a table.
+
+    Attributes:
+        use: the table.
+        reads_rows: it reads the table's rows.
+        reads_versions: it joins the table as of a time.
+    """
+
+    use: TableUse
+    reads_rows: bool = True
+    reads_versions: bool = False
+
+    @property
+    def is_read_otherwise(self) -> bool:
+        """Whether it is not only the table's changes that are read."""
+        return self.reads_rows or self.reads_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from datasources.sql.query.block.planner_interface import Relations
-from datasources.sql.query.block.relation import QueryStep, Relation, TableUse
+from datasources.sql.query.block.relation import QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.survey import Survey, TableInfo
 from datasources.sql.types.time_kind import TimeKind
 
@@ -69,6 +69,8 @@ class Planning:
         Raises:
             SqlError: a hint is beside a table of Spark's in a statement that uses ours.
         """
+        infos = self.survey.tables.values()
+        self.relations.begin(list(map(self._read, infos)), mentions_watermark=self.survey.mentions_watermark)
         for key, info in self.survey.tables.items():
             use = self._use(info)
             relation = self.relations.table(use)
@@ -100,6 +102,13 @@ class Planning:
         self._columns += 1
         return f"{HIDDEN}{meaning}_{self._columns}"
 
+    def _read(self, info: TableInfo) -> TableRead:
+        return TableRead(
+            use=self._use(info),
+            reads_rows=info.uses > info.version_uses + info.changelog_uses,
+            reads_versions=info.version_uses > 0,
+        )
+
     def _use(self, info: TableInfo) -> TableUse:
         return TableUse(
             name=info.name,
@@ -107,6 +116,8 @@ class Planning:
             columns=None if info.reads_all else frozenset(self.survey.identifiers),
             filter=info.filter if info.uses == 1 else None,
             needs_row_watermark=self.needs_row_watermark,
+            is_changelog=info.changelog_uses > 0,
+            events=info.events,
         )
 
     def _refuse_hints_on_others(self) -> None:

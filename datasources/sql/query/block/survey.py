@@ -14,6 +14,7 @@ from datasources.grammar.lexer import TokenKind
 from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.table_filter import table_filter
+from datasources.sql.query.scan.changelog_calls import EventsRequest, events_request
 from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint
 from datasources.sql.query.scan.scanner import Scanner, scan
 from datasources.sql.statements.catalog_objects import ViewDefinition
@@ -34,6 +35,9 @@ class TableInfo:
         hints: of the first hint; None = none yet.
         hint_span: span of that hint.
         uses: how often it is read.
+        version_uses: how often of these as of a time.
+        changelog_uses: how often of these as rows of changes.
+        events: how FROM_CHANGELOG reads it, every time; None: it does not.
         reads_all: a star selects its columns.
         filter: see `TableUse.filter`; counts if the table is read once.
         clause_error: why Spark's watermark clause cannot be read; an error if the table turns out to be ours.
@@ -45,6 +49,9 @@ class TableInfo:
     hints: dict[str, str] | None = None
     hint_span: tuple[SqlText, Span] | None = None
     uses: int = 0
+    version_uses: int = 0
+    changelog_uses: int = 0
+    events: EventsRequest | None = None
     reads_all: bool = False
     filter: str | None = None
     clause_error: SqlError | None = None
@@ -87,13 +94,16 @@ _Given = tuple[dict[str, str], tuple[SqlText, Span]]
 class _Where:
     """Where the survey is: CTEs in scope with the tables below them, hints of enclosing views, views being read.
 
-    `is_nested`: in a query inside an expression, whose names may be columns of a query around it.
+    `is_nested`: in a query inside an expression, whose names may be columns of a query around it. `function`: directly
+    in a window function, a snapshot, or TO_CHANGELOG. `events`: directly in FROM_CHANGELOG, what it says.
     """
 
     ctes: dict[str, _Names]
     inherited: _Given | None = None
     views: tuple[str, ...] = ()
     is_nested: bool = False
+    function: SourceKind | None = None
+    events: EventsRequest | None = None
 
 
 def survey(words: Words, query: Query, relations: Relations) -> Survey:
@@ -177,11 +187,13 @@ class _Surveyor:
     def _item(self, item: FromItem, where: _Where) -> _Names:
         if item.kind is SourceKind.TABLE:
             return self._table(item, where)
+        where = replace(where, function=None, events=None)
         self._refuse_hints(item)
         if item.query is not None:
             return self._query(item.query, replace(where, is_nested=where.is_nested or item.is_lateral))
         if item.tvf is not None:
-            return self._item(item.tvf.data, where)
+            events = events_request(self._words, item.tvf) if item.kind is SourceKind.EVENTS else None
+            return self._item(item.tvf.data, replace(where, function=item.kind, events=events))
         if item.kind is SourceKind.FUNCTION:
             queries = Scanner(self._words).nested(item.region)
             return frozenset(name for each in queries for name in self._query(each, replace(where, is_nested=True)))
@@ -207,7 +219,16 @@ class _Surveyor:
         info = self._found.tables.setdefault(
             key, TableInfo(name=item.name, source=self._words.source, span=item.source)
         )
+        if info.uses and info.events != where.events:
+            raise self._words.source.error(
+                item.source,
+                f"the statement reads '{info.name}' by FROM_CHANGELOG, and also in another way",
+                "A table is read in one way per statement. Create another table with the same options for one of them.",
+            )
+        info.events = where.events
         info.uses += 1
+        info.version_uses += bool(item.version) or where.function is SourceKind.SNAPSHOT
+        info.changelog_uses += where.function is SourceKind.CHANGELOG
         self._note_hints(info, item, where)
         return frozenset({key})
 

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from typing import Final
 
 from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.rules.changelog_functions import read_changelogs
 from datasources.sql.query.rules.current_watermark import rewrite_current_watermark
 from datasources.sql.query.rules.group_windows import rewrite_group_windows
-from datasources.sql.query.rules.nested_queries import rewrite_nested_queries
 from datasources.sql.query.rules.outer_interval_joins import bound_outer_interval_joins
 from datasources.sql.query.rules.over import rewrite_over
 from datasources.sql.query.rules.processing_time import rewrite_processing_time
 from datasources.sql.query.rules.row_watermarks import carry_row_watermark
-from datasources.sql.query.rules.sources import read_sources
+from datasources.sql.query.rules.sources import read_sources, rewrite_nested_queries
 from datasources.sql.query.rules.spellings import rewrite_spellings
 from datasources.sql.query.rules.substitute_relations import substitute_relations
 from datasources.sql.query.rules.temporal_joins import rewrite_temporal_joins
@@ -32,6 +32,7 @@ __all__ = ["RULES"]
 RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
     rewrite_window_top_n,
     expand_window_functions,
+    read_changelogs,
     read_sources,
     rewrite_nested_queries,
     rewrite_spellings,

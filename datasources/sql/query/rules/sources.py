@@ -31,6 +31,12 @@ def read_sources(context: BlockContext) -> None:
                 context.rewriter.as_text(query, context.scope)
 
 
+def rewrite_nested_queries(context: BlockContext) -> None:
+    """Rewrite queries inside expressions, such as EXISTS, IN and scalar ones, in place."""
+    for query in context.block.nested:
+        context.rewriter.as_text(query, context.scope)
+
+
 def _has_versions(context: BlockContext) -> bool:
     """Whether something is joined as of a time, perhaps with a query that has to be known for that."""
     items = flat(context.block.sources)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.errors import UpdatingQueryError
 from datasources.sql.query.block.block_context import BlockContext, CteEntry, QueryScope, find_column
 from datasources.sql.query.windows.ranking import Ranking, ranking_of, row_bound
 from datasources.sql.query.windows.top_rows import TopRows, top_rows
@@ -56,11 +57,12 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
     names = {path[-1].lower() for path in ranking.partition_paths}
     if not names >= {"window_start", "window_end"}:
         if context.planning.is_streaming and _reads_ours(context, block) and not _is_by_time(context, ranked):
-            raise context.error(
+            error = context.error(
                 context.words.span(ranking.region),
                 "rows of a stream are numbered inside of windows or by time, upwards",
                 "Write PARTITION BY window_start, window_end over a windowed table, or ORDER BY a time attribute.",
             )
+            raise UpdatingQueryError(error.message)
         return
     bound = row_bound(context, ranking.name, item)
     if bound is None:

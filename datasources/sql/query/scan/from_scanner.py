@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from datasources.sql.query.scan.from_suffix import JOIN_WORDS, MORE_WORDS, NO_ALIAS, read_suffix
-from datasources.sql.query.scan.window_scanner import SNAPSHOT, WINDOW_FUNCTIONS, QueryScanner, WindowScanner
+from datasources.sql.query.scan.window_scanner import (
+    FROM_CHANGELOG,
+    SNAPSHOT,
+    TABLE_FUNCTIONS,
+    TO_CHANGELOG,
+    QueryScanner,
+    WindowScanner,
+)
 from datasources.sql.text.query_tree import FromItem, Join, Region, SourceKind
 from datasources.sql.text.word_cursor import Words
+
+_KINDS: Final = {TO_CHANGELOG: SourceKind.CHANGELOG, FROM_CHANGELOG: SourceKind.EVENTS}
 
 
 class FromScanner:
@@ -90,7 +99,7 @@ class FromScanner:
         inside, whole = words.inside(at), Region(at, words.after(at))
         if self._queries.is_query(inside):
             item = self._item_of(begin, whole, kind=SourceKind.QUERY, query=self._queries.query(inside))
-        elif words.word(inside.first) in {"VALUES", "FROM", "TABLE"} and not self._is_window(inside.first + 2):
+        elif words.word(inside.first) in {"VALUES", "FROM", "TABLE"} and not self._is_table_function(inside.first + 2):
             item = self._item_of(begin, whole, kind=SourceKind.FUNCTION, region=inside)
         else:
             items, joins, _more = FromScanner(words, self._queries).read(inside)
@@ -98,8 +107,8 @@ class FromScanner:
             item = self._item_of(begin, whole, kind=SourceKind.GROUP, items=items, region=inside)
         return read_suffix(words, whole.last, last, item)
 
-    def _is_window(self, at: int) -> bool:
-        return self._words.word(at) in WINDOW_FUNCTIONS and self._words.symbol(at + 1) == "("
+    def _is_table_function(self, at: int) -> bool:
+        return self._words.word(at) in TABLE_FUNCTIONS and self._words.symbol(at + 1) == "("
 
     def _is_snapshot(self, at: int) -> bool:
         return self._words.word(at) == SNAPSHOT and self._words.symbol(at + 1) == "("
@@ -107,7 +116,9 @@ class FromScanner:
     def _table_function(self, begin: int, at: int, last: int) -> tuple[FromItem, int]:
         words = self._words
         inside, whole = words.inside(at + 1), Region(at, words.after(at + 1))
-        if self._is_window(inside.first) or (words.word(begin) == "LATERAL" and self._is_snapshot(inside.first)):
+        if self._is_table_function(inside.first) or (
+            words.word(begin) == "LATERAL" and self._is_snapshot(inside.first)
+        ):
             item = self._window(begin, inside.first, whole)
         else:
             item = self._item_of(begin, whole, kind=SourceKind.FUNCTION, region=inside)
@@ -115,7 +126,7 @@ class FromScanner:
 
     def _named(self, begin: int, at: int, last: int) -> tuple[FromItem, int]:
         words = self._words
-        if self._is_window(at) or (words.word(begin) == "LATERAL" and self._is_snapshot(at)):
+        if self._is_table_function(at) or (words.word(begin) == "LATERAL" and self._is_snapshot(at)):
             whole = Region(at, words.after(at + 1))
             return read_suffix(words, whole.last, last, self._window(begin, at, whole))
         end = at + 1
@@ -133,7 +144,7 @@ class FromScanner:
         tvf = WindowScanner(self._words, self._queries, self._item).read(at)
         if tvf.name == SNAPSHOT:
             return self._item_of(begin, whole, kind=SourceKind.SNAPSHOT, tvf=tvf, alias=tvf.data.alias)
-        return self._item_of(begin, whole, kind=SourceKind.TVF, tvf=tvf)
+        return self._item_of(begin, whole, kind=_KINDS.get(tvf.name, SourceKind.TVF), tvf=tvf)
 
     def _item_of(self, begin: int, source: Region, *, kind: SourceKind, **parts: Any) -> FromItem:
         words = self._words

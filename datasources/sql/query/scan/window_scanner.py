@@ -13,6 +13,14 @@ WINDOW_FUNCTIONS: Final = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 SNAPSHOT: Final = "SNAPSHOT"
 """`LATERAL SNAPSHOT(input => TABLE t, ...)`: a table as it is when a row comes."""
 
+TO_CHANGELOG: Final = "TO_CHANGELOG"
+"""`TO_CHANGELOG(input => TABLE t)`: the changes of a table as rows."""
+FROM_CHANGELOG: Final = "FROM_CHANGELOG"
+"""`FROM_CHANGELOG(input => TABLE t)`: the table whose changes are rows of another one."""
+TABLE_FUNCTIONS: Final = (*WINDOW_FUNCTIONS, TO_CHANGELOG, FROM_CHANGELOG)
+"""Functions of a table that stand in a FROM without LATERAL."""
+_SHAPES: Final = dict.fromkeys((SNAPSHOT, TO_CHANGELOG, FROM_CHANGELOG), "input => TABLE rates")
+
 
 class QueryScanner(Protocol):
     """What reads the queries inside a FROM."""
@@ -46,7 +54,7 @@ class WindowScanner:
         data: FromItem | None = None
         partition: list[Region] = []
         arguments: list[tuple[str, Region]] = []
-        data_name = "INPUT" if words.word(at) == SNAPSHOT else "DATA"
+        data_name = "INPUT" if words.word(at) in _SHAPES else "DATA"
         for part in words.split(words.inside(at + 1)):
             name, value = self._argument(part)
             if data is None and name in {"", data_name} and value:
@@ -56,11 +64,10 @@ class WindowScanner:
             else:
                 arguments.append((name, value))
         if data is None:
-            is_snapshot = words.word(at) == SNAPSHOT
-            shape = "input => TABLE rates" if is_snapshot else "TABLE orders, DESCRIPTOR(ts), ..."
+            shape = _SHAPES.get(words.word(at), "TABLE orders, DESCRIPTOR(ts), ...")
             raise words.source.error(
                 words[at].span,
-                f"{words.word(at)} does not name what it {'reads' if is_snapshot else 'windows'}",
+                f"{words.word(at)} does not name what it {'reads' if words.word(at) in _SHAPES else 'windows'}",
                 f"Write {words.word(at)}({shape}).",
             )
         return Tvf(

@@ -69,7 +69,9 @@ def meaning(offset: Offset, version: str) -> str:
     if is_later:
         lines.append(f"allowed {offset.allowed_ms}, in {'processing' if offset.is_processing else 'event'} time")
     parts = asdict(offset.identity)
-    lines.append(json.dumps({k: v for k, v in parts.items() if v or k != "isolation"}, sort_keys=True))
+    lines.append(
+        json.dumps({k: v for k, v in parts.items() if v or k not in {"isolation", "statement"}}, sort_keys=True)
+    )
     for s in offset.splits:
         described = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
         processing_start = f", turn {s.processing_start}" if is_later else ""
@@ -90,7 +92,7 @@ def meaning(offset: Offset, version: str) -> str:
 def test_there_are_golden_offsets_of_every_version():
     old = {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"}
     assert {name for version, name in PAIRS if version == "v1"} == old
-    later = {"aligned", "processing_time", "turns", "held", "loaded", "logs", "isolation"}
+    later = {"aligned", "processing_time", "turns", "held", "loaded", "logs", "isolation", "statement"}
     assert {name for version, name in PAIRS if version == "v2"} == old | later
     assert {version for version, _ in PAIRS} == {f"v{number}" for number in range(1, OFFSET_VERSION + 1)}
 
@@ -379,13 +381,14 @@ def test_a_position_below_zero_is_not_written(wrong):
         offset.to_json()
 
 
-def test_an_isolation_level_stands_in_the_offset_only_where_there_is_one():
+@pytest.mark.parametrize(("part", "text"), [("isolation", "read_committed"), ("statement", "85a60ff14de3a9ce")])
+def test_a_part_of_the_identity_stands_in_the_offset_only_where_there_is_one(part, text):
     plain = Offset.from_json(VALID)
-    assert "isolation" not in plain.to_json()
-    levelled = replace(plain, identity=replace(plain.identity, isolation="read_committed"))
-    raw = levelled.to_json()
-    assert raw["isolation"] == "read_committed"
+    assert part not in plain.to_json()
+    given = replace(plain, identity=replace(plain.identity, **{part: text}))
+    raw = given.to_json()
+    assert raw[part] == text
     assert list(raw) == sorted(raw)
-    assert Offset.from_json(raw) == levelled
+    assert Offset.from_json(raw) == given
     with pytest.raises(OffsetError, match="damaged"):
-        Offset.from_json({**raw, "isolation": 1})
+        Offset.from_json({**raw, part: 1})

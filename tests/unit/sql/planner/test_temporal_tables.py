@@ -8,7 +8,14 @@ import pytest
 
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.temporal.temporal_plan import LoadGateNames
-from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, changelog_columns, traits_of, with_changelog
+from datasources.sql.planner.temporal_tables import (
+    CHANGELOG_METADATA,
+    ROW_KIND,
+    SEQUENCE,
+    changelog_columns,
+    traits_of,
+    with_metadata,
+)
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable, ResolvedWatermark
 
@@ -87,7 +94,7 @@ def test_history_and_waiting_are_the_connectors(name, has_history, can_wait):
     [("mysql-cdc", {ROW_KIND: "row_kind", SEQUENCE: "_seq"}), ("kafka", {ROW_KIND: "row_kind"}), ("scripted", {})],
 )
 def test_what_rows_stand_for_is_read_as_far_as_the_connector_knows(name, keys):
-    known = with_changelog(table(), connector(name))
+    known = with_metadata(table(), connector(name), CHANGELOG_METADATA)
     assert {each.name: each.key for each in known.metadata} == keys
     assert [column.name for column in known.columns] == ["k", "e", "pt", *keys]
     assert not any(column.is_physical for column in known.columns[3:])

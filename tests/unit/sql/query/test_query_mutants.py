@@ -35,7 +35,9 @@ def mutants(seed: int, count: int) -> Iterator[str]:
         yield "".join(pieces)
 
 
-@pytest.mark.parametrize(("seed", "count"), [(1, 40), pytest.param(2, 10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 40), pytest.param(2, 10_000, marks=[pytest.mark.slow, pytest.mark.full])]
+)
 def test_a_damaged_query_is_rewritten_or_refused(seed, count):
     rng = random.Random(seed)
     for text in mutants(seed, count):

@@ -8,7 +8,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
+from pyspark.errors import AnalysisException, ParseException, PySparkException, StreamingQueryException
 from rich.console import Console
 
 from datasources.errors import EnvironmentProblem, OptionError, SqlError
@@ -172,6 +172,15 @@ def test_an_error_of_spark_has_no_traceback_and_no_plan(rest):
 def test_an_error_of_spark_keeps_its_lines():
     error = ParseException("\n[PARSE_SYNTAX_ERROR] no;\n== SQL (line 1, position 1) ==\nSELCT 1\n^^^\n")
     assert error_text(error) == "[PARSE_SYNTAX_ERROR] no;\n== SQL (line 1, position 1) ==\nSELCT 1\n^^^"
+
+
+def test_an_error_of_a_sink_is_shown_without_the_traceback_before_it():
+    text = (
+        "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Reason: Traceback (most recent call last):\n"
+        "datasources.errors.RecordError: [TIDEMARK_RECORD] a value of column 'c' is longer than 2 characters.\n SQLSTATE"
+    )
+    shown = error_text(PySparkException(text))
+    assert shown == "[TIDEMARK_RECORD] a value of column 'c' is longer than 2 characters."
 
 
 def test_a_bug_is_not_hidden():

@@ -1,0 +1,120 @@
+"""Spark's aggregate functions as calls of the aggregate operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import DecimalType
+
+from datasources.changelog.catalyst import data_type, items, kind, sort_direction
+from datasources.changelog.translator import Translator
+from datasources.spark.operators.changelog.aggregate.aggregate_call import AggregateCall, Overflow
+
+_FUNCTIONS: Final[Mapping[str, str]] = {
+    "Average": "avg",
+    "CollectList": "collect",
+    "CollectSet": "collect_set",
+    "Count": "count",
+    "First": "first",
+    "Last": "last",
+    "ListAgg": "listagg",
+    "Max": "max",
+    "Min": "min",
+    "Sum": "sum",
+}
+"""By the class of Spark's function. BOOL_AND, BOOL_OR, COUNT_IF and others are these after optimisation."""
+
+_NAMES: Final = (
+    "COUNT, SUM, AVG, MIN, MAX, BOOL_AND, BOOL_OR, FIRST_VALUE, LAST_VALUE, ARRAY_AGG, COLLECT_SET and LISTAGG"
+)
+
+
+def planned_call(translator: Translator, expression: Any, name: str, columns: dict[str, Any]) -> AggregateCall:
+    """Return an aggregate as a call; its arguments are noted in ``columns``.
+
+    Raises:
+        QueryError: there is no such aggregate over changes.
+    """
+    function = expression.aggregateFunction()
+    known = _FUNCTIONS.get(kind(function))
+    if known is None:
+        translator.refuse(f"the aggregate {function.sql()}", f" There are {_NAMES}.")
+    argument = _argument(translator, function, columns, is_distinct=bool(expression.isDistinct()))
+    return AggregateCall(
+        name=name,
+        function=known,
+        argument=argument,
+        type=_result_type(function),
+        is_distinct=bool(expression.isDistinct()),
+        filter=_noted(_optional(expression.filter()), "f", columns),
+        overflow=_overflow(function),
+        order=_order(function, columns),
+        ignore_nulls=known in {"first", "last"} and bool(function.ignoreNulls()),
+        separator=_separator(translator, function),
+        text=str(expression.sql()),
+    )
+
+
+def _result_type(function: Any) -> pa.DataType:
+    return to_arrow_type(data_type(function), prefers_large_types=False)
+
+
+def _argument(translator: Translator, function: Any, columns: dict[str, Any], *, is_distinct: bool) -> str | None:
+    arguments = items(function.children())
+    if kind(function) == "ListAgg":
+        arguments = [function.child()]
+    if kind(function) == "Count":
+        if not is_distinct and not any(each.nullable() for each in arguments):
+            return None
+        if len(arguments) > 1:
+            return _noted(translator.catalyst.struct_or_null(arguments), "a", columns)
+    return _noted(arguments[0], "a", columns)
+
+
+def _noted(expression: Any | None, prefix: str, columns: dict[str, Any]) -> str | None:
+    """Return the name of the column of an expression; equal expressions share one."""
+    if expression is None:
+        return None
+    for name, known in columns.items():
+        if known.semanticEquals(expression):
+            return name
+    name = f"{prefix}{len(columns)}"
+    columns[name] = expression
+    return name
+
+
+def _optional(option: Any) -> Any | None:
+    return None if option.isEmpty() else option.get()
+
+
+def _overflow(function: Any) -> Overflow:
+    """Return what a sum that does not fit its type is."""
+    if kind(function) == "Sum":
+        mode = function.evalContext().evalMode().toString()
+    elif kind(function) == "Average":
+        mode = function.evalMode().toString()
+    else:
+        return "error"
+    if mode == "ANSI":
+        return "error"
+    return "null" if mode == "TRY" or isinstance(data_type(function), DecimalType) else "wrap"
+
+
+def _order(function: Any, columns: dict[str, Any]) -> tuple[tuple[str, bool, bool], ...]:
+    if kind(function) != "ListAgg":
+        return ()
+    orders = items(function.orderExpressions())
+    return tuple((str(_noted(each.child(), "o", columns)), *sort_direction(each)) for each in orders)
+
+
+def _separator(translator: Translator, function: Any) -> str:
+    if kind(function) != "ListAgg":
+        return ""
+    delimiter = function.delimiter()
+    if not delimiter.foldable():
+        translator.refuse(f"a separator that is no constant ({function.sql()})")
+    value = delimiter.eval(None)
+    return "" if value is None else str(value.toString())

@@ -1,0 +1,230 @@
+"""Spark's plan nodes and expressions, built through the JVM gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
+
+from datasources.spark.plans import plan_walk
+from datasources.spark.plans.plan_walk import kind
+
+__all__ = ["Catalyst", "attribute_id", "data_type", "items", "kind", "sort_direction", "walk"]
+
+_EXCLUDED: Final = (  # in org.apache.spark.sql
+    "catalyst.optimizer.ConvertToLocalRelation",  # they would compute with the empty tables
+    "catalyst.optimizer.PropagateEmptyRelation",
+    "catalyst.optimizer.PruneFilters",  # it makes constants of changing tables: WHERE FALSE
+    "catalyst.optimizer.DecimalAggregates",  # it computes with the unscaled values of sums
+    "catalyst.optimizer.InferWindowGroupLimit",
+    "catalyst.optimizer.CollapseWindow",  # it puts several ranks into one node
+    "catalyst.optimizer.LimitPushDown",  # it limits the sides of joins and unions, which would only need state
+    "catalyst.optimizer.PushProjectionThroughLimitAndOffset",  # it parts LIMIT from its ORDER BY
+    "catalyst.optimizer.InjectRuntimeFilter",  # they add subqueries, to read less
+    "execution.dynamicpruning.PartitionPruning",
+    "catalyst.optimizer.MergeScalarSubqueries",  # they make subqueries of aggregates that stand in FROM
+    "execution.planmerging.MergeSubplans",
+)
+_EXCLUDED_KEY: Final = "spark.sql.optimizer.excludedRules"
+
+
+def items(sequence: Any) -> list[Any]:
+    """Return the items of a sequence of the JVM."""
+    return list(plan_walk.items(sequence))
+
+
+def attribute_id(attribute: Any) -> int:
+    """Return the id of an attribute, unique in a plan."""
+    return int(attribute.exprId().id())
+
+
+def data_type(expression: Any) -> DataType:
+    """Return the type of an expression."""
+    return _parse_datatype_json_string(expression.dataType().json())
+
+
+def sort_direction(order: Any) -> tuple[bool, bool]:
+    """Return whether an item of ORDER BY is ascending, and whether its NULLs are first."""
+    return str(order.direction().toString()) == "Ascending", str(order.nullOrdering().toString()) == "NullsFirst"
+
+
+def walk(expression: Any) -> Iterator[Any]:
+    """Yield an expression and all below it."""
+    yield expression
+    for child in items(expression.children()):
+        yield from walk(child)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalyst:
+    """Builds nodes in a session."""
+
+    spark: SparkSession
+
+    @property
+    def _jvm(self) -> Any:
+        return self.spark._jvm  # noqa: SLF001 - PySpark has no public way to plans
+
+    @property
+    def _expressions(self) -> Any:
+        return self._jvm.org.apache.spark.sql.catalyst.expressions
+
+    @property
+    def _logical(self) -> Any:
+        return self._jvm.org.apache.spark.sql.catalyst.plans.logical
+
+    def seq(self, values: Iterable[Any]) -> Any:
+        """Return a Scala sequence."""
+        return self._jvm.PythonUtils.toSeq(list(values))
+
+    def none(self) -> Any:
+        """Return Scala's None."""
+        return self._module("scala.None")
+
+    def _some(self, value: Any) -> Any:
+        return self._module("scala.Option").apply(value)
+
+    def optimized(self, frame: DataFrame) -> Any:
+        """Return the optimised plan of a batch DataFrame, without rules that would compute anything."""
+        session = self.spark._jsparkSession.cloneSession()  # noqa: SLF001
+        conf = session.conf()
+        given = [name for name in conf.get(_EXCLUDED_KEY, "").split(",") if name]
+        excluded = [f"org.apache.spark.sql.{rule}" for rule in _EXCLUDED]
+        conf.set(_EXCLUDED_KEY, ",".join([*given, *excluded]))
+        analyzed = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        return self._of_rows(session, analyzed).queryExecution().optimizedPlan()
+
+    def frame(self, plan: Any) -> DataFrame:
+        """Return the DataFrame of a plan."""
+        return DataFrame(self._of_rows(self.spark._jsparkSession, plan), self.spark)  # noqa: SLF001
+
+    def plan(self, frame: DataFrame) -> Any:
+        """Return the analysed plan of a DataFrame."""
+        return frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+
+    def empty(self, schema: StructType) -> DataFrame:
+        """Return an empty table that the optimiser knows nothing about."""
+        session = self.spark._jsparkSession  # noqa: SLF001
+        rows = self.spark._jsc.emptyRDD()  # noqa: SLF001
+        return DataFrame(session.createDataFrame(rows, session.parseDataType(schema.json())), self.spark)
+
+    def alias(self, expression: Any, name: str, expression_id: Any = None) -> Any:
+        """Return `expression AS name`; with the id of an attribute it stands for that attribute."""
+        identity = self._module("org.apache.spark.sql.catalyst.expressions.NamedExpression").newExprId()
+        return self._expressions.Alias(
+            expression, name, expression_id or identity, self.seq([]), self.none(), self.seq([])
+        )
+
+    def project(self, expressions: Sequence[Any], child: Any) -> Any:
+        """Return a projection."""
+        return self._logical.Project(self.seq(expressions), child)
+
+    def filter(self, condition: Any, child: Any) -> Any:
+        """Return a selection."""
+        return self._logical.Filter(condition, child)
+
+    def stacked(self, nodes: Sequence[Any], lowest: Any) -> Any:
+        """Return nodes of one child each, the first one on top, above another node."""
+        return reduce(lambda below, node: node.withNewChildren(self.seq([below])), reversed(nodes), lowest)
+
+    def union(self, children: Sequence[Any]) -> Any:
+        """Return the rows of all children, columns by position."""
+        return self._logical.Union(self.seq(children), False, False)
+
+    def renamed(self, plan: Any, attributes: Sequence[Any]) -> Any:
+        """Return a plan whose columns, but the last, stand for attributes, in order; the last one stays as it is."""
+        *columns, last = items(plan.output())
+        named = [
+            self.alias(column, attribute.name(), attribute.exprId())
+            for column, attribute in zip(columns, attributes, strict=True)
+        ]
+        return self.project([*named, last], plan)
+
+    def left_join(self, left: Any, right: Any) -> Any:
+        """Return LEFT JOIN without a condition."""
+        return self._join(left, right, "LeftOuter")
+
+    def inner_join(self, left: Any, right: Any, conditions: Sequence[Any] = ()) -> Any:
+        """Return JOIN on all of the conditions."""
+        return self._join(left, right, "Inner", conditions)
+
+    def _join(self, left: Any, right: Any, how: str, conditions: Sequence[Any] = ()) -> Any:
+        hint = self._module("org.apache.spark.sql.catalyst.plans.logical.JoinHint").NONE()
+        kind_of_join = self._module(f"org.apache.spark.sql.catalyst.plans.{how}")
+        condition = self._some(self.conjunction(conditions)) if conditions else self.none()
+        return self._logical.Join(left, right, kind_of_join, condition, hint)
+
+    def literal(self, value: Any) -> Any:
+        """Return a literal."""
+        return self._module("org.apache.spark.sql.catalyst.expressions.Literal").apply(value)
+
+    def null(self, like: Any) -> Any:
+        """Return NULL of the type of an expression."""
+        return self._module("org.apache.spark.sql.catalyst.expressions.Literal").create(None, like.dataType())
+
+    def if_null(self, tested: Any, then: Any, otherwise: Any) -> Any:
+        """Return IF(tested IS NULL, then, otherwise)."""
+        return self._expressions.If(self._expressions.IsNull(tested), then, otherwise)
+
+    def if_true(self, condition: Any, then: Any) -> Any:
+        """Return the value where a condition is true, else NULL."""
+        return self._expressions.If(condition, then, self.null(then))
+
+    def is_true(self, condition: Any) -> Any:
+        """Return whether a condition is true, never NULL."""
+        return self._expressions.EqualNullSafe(condition, self.literal(True))
+
+    def negated(self, condition: Any) -> Any:
+        """Return NOT condition."""
+        return self._expressions.Not(condition)
+
+    def conjunction(self, conditions: Sequence[Any]) -> Any:
+        """Return the conditions joined by AND; TRUE if there are none."""
+        return reduce(self._expressions.And, conditions) if conditions else self.literal(True)
+
+    def conjuncts(self, condition: Any) -> list[Any]:
+        """Return the parts of a condition that AND joins."""
+        if kind(condition) == "And":
+            return [*self.conjuncts(condition.left()), *self.conjuncts(condition.right())]
+        return [condition]
+
+    def struct_or_null(self, values: Sequence[Any]) -> Any:
+        """Return the values as a struct; NULL if one of them is."""
+        expressions = self._expressions
+        is_null = reduce(expressions.Or, (expressions.IsNull(each) for each in values))
+        named = [part for at, each in enumerate(values) for part in (self.literal(f"_{at}"), each)]
+        struct = expressions.CreateNamedStruct(self.seq(named))
+        return expressions.If(is_null, self.null(struct), struct)
+
+    def unapply(self, pattern: str, node: Any) -> tuple[Any, ...] | None:
+        """Return the parts that a pattern of Catalyst's planning finds in a node; None if it does not match."""
+        found = self._module(f"org.apache.spark.sql.catalyst.planning.{pattern}").unapply(node)
+        if found.isEmpty():
+            return None
+        parts = found.get()
+        return tuple(parts.productElement(at) for at in range(parts.productArity()))
+
+    def replaced(self, expression: Any, replacement: Callable[[Any], Any | None]) -> Any:
+        """Return an expression with parts replaced; the function returns None for a part that stays."""
+        new = replacement(expression)
+        if new is not None:
+            return new
+        children = items(expression.children())
+        changed = [self.replaced(child, replacement) for child in children]
+        if all(a is b for a, b in zip(children, changed, strict=True)):
+            return expression
+        return expression.withNewChildren(self.seq(changed))
+
+    def _of_rows(self, session: Any, plan: Any) -> Any:
+        return self._module("org.apache.spark.sql.classic.Dataset").ofRows(session, plan)
+
+    def _module(self, name: str) -> Any:
+        package, _, leaf = name.rpartition(".")
+        found = self._jvm
+        for part in package.split("."):
+            found = getattr(found, part)
+        return getattr(getattr(found, f"{leaf}$"), "MODULE$")

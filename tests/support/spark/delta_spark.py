@@ -1,0 +1,89 @@
+"""A Spark with Delta Lake for tests, in processes of their own.
+
+Delta Lake follows Spark by a release or two: its newest one calls methods that the newest Spark does not have
+(`NoSuchMethodError: LogicalRDD.<init>`). So its tests run on the Spark for which there is one, which is fetched once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from datasources.embedded.fetch.directory_cache import CachedDirectory, DirectoryCache
+from datasources.errors import EnvironmentProblem
+from tests.support.project import ROOT
+
+__all__ = ["DELTA_SETTINGS", "DeltaSpark", "delta_spark"]
+
+SPARK_VERSION: Final = "4.2.0"
+DELTA_SETTINGS: Final[Mapping[str, str]] = {
+    "spark.jars.packages": "io.delta:delta-spark_2.13:4.3.0",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+_INSTALL_S: Final = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaSpark:
+    """An installed PySpark.
+
+    Attributes:
+        directory: holds the packages `pyspark` and `py4j`.
+    """
+
+    directory: Path
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables by which a process runs on it."""
+        return {"PYTHONPATH": f"{self.directory}{os.pathsep}{ROOT}", "SPARK_HOME": str(self.directory / "pyspark")}
+
+    def rows(self, path: Path, directory: Path) -> list[tuple[Any, ...]]:
+        """Return the rows of a table, values as texts; `directory` is for the process's files."""
+        out = directory / "rows.json"
+        command = [sys.executable, "-m", "tests.support.spark.delta_rows", str(path), str(out)]
+        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, **self.environment}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-4_000:]
+        return [tuple(row) for row in json.loads(out.read_text())]
+
+
+def delta_spark() -> DeltaSpark:
+    """Return the PySpark, installed once per machine.
+
+    Raises:
+        EnvironmentProblem: it cannot be fetched.
+    """
+    item = CachedDirectory(
+        title=f"PySpark {SPARK_VERSION}",
+        directory_name=f"pyspark-{SPARK_VERSION}",
+        size_mb=450,
+        instead="Tests of Delta Lake need it.",
+    )
+    return DeltaSpark(directory=DirectoryCache().provide(item, _install))
+
+
+def committed_batches(path: Path) -> Sequence[tuple[str, int]]:
+    """Return query and batch of each commit of a table that has them, in order."""
+    found = []
+    for file in sorted((path / "_delta_log").glob("*.json")):
+        actions = map(json.loads, file.read_text().splitlines())
+        found += [(each["txn"]["appId"], each["txn"]["version"]) for each in actions if "txn" in each]
+    return found
+
+
+def _install(work: Path) -> Path:
+    target = work / "packages"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(target), f"pyspark=={SPARK_VERSION}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
+    if done.returncode:
+        raise EnvironmentProblem(f"pip could not install it: {done.stderr.strip()[-400:]}")
+    return target
