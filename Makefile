@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-mysql lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-changelog bench-mysql lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -80,6 +80,9 @@ bench-align: setup java  ## alignment: overshoot, catch-up, state and planning, 
 
 bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's temporal join; under five minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.joins
+
+bench-changelog: setup java  ## queries whose rows change, beside Flink; under five minutes; the last line is JSON
+	@$(BIN)/python -m benchmarks.changelog
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.mysql
