@@ -23,6 +23,12 @@ def _delta(spark: SparkSession, table: SinkTable) -> ChangeSink:
     return DeltaSink(spark, table)
 
 
+def _iceberg(spark: SparkSession, table: SinkTable) -> ChangeSink:
+    from datasources.sinks.lake.iceberg_sink import IcebergSink
+
+    return IcebergSink(spark, table)
+
+
 def _upsert_kafka(spark: SparkSession, table: SinkTable) -> ChangeSink:
     from datasources.sinks.kafka.upsert_kafka_sink import UpsertKafkaSink
 
@@ -38,6 +44,7 @@ def _kafka(spark: SparkSession, table: SinkTable) -> ChangeSink:
 CHANGE_SINKS: Final[Mapping[str, Callable[[SparkSession, SinkTable], ChangeSink]]] = {
     "jdbc": _jdbc,
     "delta": _delta,
+    "iceberg": _iceberg,
     "upsert-kafka": _upsert_kafka,
 }
 """Makes the sink of a table; raises an OptionError about its options."""

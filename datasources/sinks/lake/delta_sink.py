@@ -13,11 +13,10 @@ from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import OptionError
 from datasources.grammar.literals import quoted
-from datasources.grammar.spark_type_names import sql_name_of
-from datasources.near_matches import near_matches
 from datasources.options import OptionGroup, parse_group, reject_unknown
 from datasources.sinks.change_sink import BatchNumber, SinkTable
-from datasources.sinks.lake.merge import merge
+from datasources.sinks.lake.lake_columns import require_columns
+from datasources.sinks.lake.merge import merge_statement
 
 _EXTENSIONS_KEY: Final = "spark.sql.extensions"
 _EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
@@ -52,15 +51,19 @@ class DeltaSink:
         if not tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
             fields = [StructField(each.name, each.dataType) for each in self._table.schema]
             self._spark.createDataFrame([], StructType(fields)).write.format("delta").save(self._path)
-        _require_columns(self._spark.read.format("delta").load(self._path).schema, self._table)
+        require_columns(self._spark.read.format("delta").load(self._path).schema, self._table, "Delta")
 
     def apply(self, actions: DataFrame, batch: BatchNumber | None) -> None:
         """Apply a batch in one commit, unless its number, or a later one, was committed."""
         actions = actions.persist()
         try:
             if actions.count():
-                with _committed_as(actions.sparkSession, batch):
-                    merge(actions, f"delta.{quoted(self._path)}", self._table.key)
+                target = f"delta.{quoted(self._path)}"
+                with (
+                    _committed_as(actions.sparkSession, batch),
+                    merge_statement(actions, target, self._table.key) as text,
+                ):
+                    actions.sparkSession.sql(text)
         finally:
             actions.unpersist()
 
@@ -92,29 +95,3 @@ def _delta_tables(spark: SparkSession) -> Any:
     if _EXTENSION not in str(spark.conf.get(_EXTENSIONS_KEY, "")) or spark.conf.get(_CATALOG_KEY, "") != _CATALOG:
         raise OptionError(f"this Spark session has the jars of Delta Lake, and is not configured for it. {_SETTINGS}")
     return tables
-
-
-def _require_columns(found: StructType, table: SinkTable) -> None:
-    """Refuse a table that does not have the columns, or has others that a row needs."""
-    columns = {each.name.lower(): each for each in found}
-    names = {each.name.lower() for each in table.schema}
-    for each in table.schema:
-        column, declared = columns.get(each.name.lower()), each.dataType.simpleString()
-        if column is None:
-            near = near_matches(each.name, [one.name for one in found])
-            raise OptionError(
-                f"the Delta table has no column '{each.name}'.{near} It has {', '.join(one.name for one in found)}. "
-                f"Add it there (ALTER TABLE ... ADD COLUMN {each.name} {declared}), or leave it out."
-            )
-        there = column.dataType.simpleString()
-        if there != declared:
-            raise OptionError(
-                f"the Delta table's column '{column.name}' is {sql_name_of(there)}, and '{table.name}' declares "
-                f"{sql_name_of(declared)}: declare the type that it has, and CAST in the query."
-            )
-    for name, column in columns.items():
-        if name not in names and not column.nullable:
-            raise OptionError(
-                f"the Delta table's column '{column.name}' is NOT NULL, and '{table.name}' does not declare it, so no "
-                f"row could be added: declare it."
-            )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -13,11 +14,12 @@ from datasources.sinks.net_actions import DELETE_COLUMN
 _ACTIONS: Final = "__tidemark_actions"
 
 
-def merge(actions: DataFrame, target: str, key: Sequence[str]) -> None:
-    """Apply actions, which are persisted, to a table.
+@contextmanager
+def merge_statement(actions: DataFrame, target: str, key: Sequence[str]) -> Iterator[str]:
+    """Give the MERGE that applies actions to a table; it can be run while in the block.
 
     Args:
-        actions: of `net_actions`.
+        actions: of `net_actions`, persisted; the statement is for their session.
         target: the table as SQL names it.
         key: names of the columns of its key.
     """
@@ -26,7 +28,7 @@ def merge(actions: DataFrame, target: str, key: Sequence[str]) -> None:
     found = " AND ".join(f"t.{quoted(name)} = a.{quoted(name)}" for name in key)
     actions.createOrReplaceTempView(_ACTIONS)
     try:
-        actions.sparkSession.sql(
+        yield (
             f"MERGE INTO {target} AS t USING {_ACTIONS} AS a ON {found} "
             f"WHEN MATCHED AND a.{DELETE_COLUMN} THEN DELETE "
             f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{one} = {other}' for one, other in pairs)} "

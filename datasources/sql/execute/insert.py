@@ -76,8 +76,8 @@ def _fitted_result(result: QueryResult, table: ResolvedTable, connector: Connect
             statement.target_span,
             f"the rows of this query change, and '{table.name}' ({connector.name}) takes rows that are only added",
             "print, blackhole and memory show the changes. A table with a PRIMARY KEY and the connector 'jdbc' "
-            "(MySQL), 'delta' or 'upsert-kafka' applies them; for other targets run the query by sql(), and write what "
-            "row_kind says in writeStream.foreachBatch(...).",
+            "(MySQL), 'delta', 'iceberg' or 'upsert-kafka' applies them; for other targets run the query by sql(), and "
+            "write what row_kind says in writeStream.foreachBatch(...).",
         )
     declares_kind = any(column.name.lower() == ROW_KIND_COLUMN for column in table.columns)
     return fitted(result.frame, table, statement, carried=() if declares_kind else (ROW_KIND_COLUMN,))
