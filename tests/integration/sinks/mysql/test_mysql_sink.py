@@ -369,6 +369,8 @@ def test_the_table_of_batches_may_be_created_by_another_login(spark, shop):
     assert rows_of(shop, "target") == Counter([(1, 10)])
 
 
+@newest_first
+@pytest.mark.timeout(1_500)
 @pytest.mark.parametrize("kills", full(1, 20))
 @pytest.mark.parametrize("name", ["copy", pytest.param("totals", marks=pytest.mark.full)])
 def test_the_target_is_exact_though_the_driver_is_killed(shop, tmp_path: Path, name, kills):
