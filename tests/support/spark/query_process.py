@@ -32,6 +32,7 @@ CLUSTER: Final = "local-cluster[2,1,768]"
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _POLL_S: Final = 0.02
 _DEADLINE_S: Final = 400.0
+_READ_ALL_S: Final = 1_000.0
 _RUNNER: Final = "python_streaming_source_runner"
 _EXECUTOR: Final = "CoarseGrainedExecutorBackend"
 
@@ -139,7 +140,7 @@ class QueryProcess:
         (self._recording.directory / "stop").touch()
         assert self._process is not None
         try:
-            status = self._process.wait(_DEADLINE_S)
+            status = self._process.wait(_READ_ALL_S)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"the query does not come to its end:\n{self._output()}") from None
         assert status == 0, self._output()
