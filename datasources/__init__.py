@@ -7,7 +7,8 @@ the planner process (Python; Spark starts one on the driver for each source of a
 batch reads, and asks the connector (`kafka`, `mysql`) about it. In Python workers on executors `source.reading` calls
 the connector's reader, which may decode with `formats`, and adds row watermarks, whose candidates `expressions`
 computes. `spark.adapter` passes the rows to the JVM, and `spark.attach` lets Spark's operators follow the watermark.
-`sql` builds scans from statements, `changelog` runs queries over tables that change, `sinks` write their results.
+`sql` builds scans from statements, `changelog` runs queries over tables that change, `sinks` write their results,
+`sync` keeps copies of a database.
 
 Names are loaded when first used: executors import only parts of this package.
 """

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from datasources.distribution import installed_version
 from datasources.errors import OptionError, TidemarkError
-from datasources.mysql.preflight.command import mysql_app
+from datasources.mysql.preflight.command import PASSWORD_VARIABLE, mysql_app, parse_options, password_of
 from datasources.terminal_text import plain
 
 __all__ = ["app", "main"]
@@ -196,6 +196,57 @@ def sql(
         file=file, text=text, catalog=catalog, settings=parse_settings(conf or ()), is_awaited=not no_wait
     )
     raise typer.Exit(run_shell(request, _console()))
+
+
+@mysql_app.command()
+def sync(  # noqa: PLR0913, PLR0917 - each is an option of the command line
+    database: Annotated[str, typer.Option(help="Its name.")],
+    to: Annotated[str, typer.Option(metavar="delta:DIR", help="Directory of the copies, tables of Delta Lake.")],
+    hostname: Annotated[str, typer.Option(help="Host name or address of the server.")] = "localhost",
+    port: Annotated[int, typer.Option(help="Its port.")] = 3306,
+    username: Annotated[str, typer.Option(help="The login that reads.")] = "root",
+    password: Annotated[
+        str | None,
+        typer.Option(envvar=PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal."),
+    ] = None,
+    table_name: Annotated[str, typer.Option(help="Which tables, a regular expression.")] = ".*",
+    exclude: Annotated[str | None, typer.Option(help="Tables to leave out, a regular expression.")] = None,
+    reread_after_ddl: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--reread-after-ddl", help="Read a table again where a statement rewrote its rows.")
+    ] = False,
+    once: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--once", help="Copy what there is, and end.")
+    ] = False,
+    interval: Annotated[str, typer.Option(help="Between two batches of a table.")] = "10 s",
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="Another option of the source.")
+    ] = None,
+    conf: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")
+    ] = None,
+) -> None:
+    """Keep a copy of every table of a database in Delta Lake: rows, and columns that come, go and grow."""
+    from datasources.sql.shell.shell_session import parse_settings
+    from datasources.sync.sync_command import run_sync
+    from datasources.sync.sync_request import SyncRequest, parse_target
+
+    login = {
+        "hostname": hostname,
+        "port": str(port),
+        "username": username,
+        "password": password_of(username, password),
+    }
+    request = SyncRequest(
+        source_options={**login, **parse_options(option or [])},
+        database=database,
+        tables=table_name,
+        exclude=exclude,
+        directory=parse_target(to),
+        rereads=reread_after_ddl,
+        is_once=once,
+        interval=interval,
+    )
+    run_sync(request, parse_settings(conf or ()), lambda line: typer.echo(plain(line)))
 
 
 @app.command()

@@ -29,7 +29,13 @@ from datasources.mysql.planning.startup_resolver import StartupResolver
 from datasources.mysql.preflight.readiness import common_columns
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.reader.reader_factory import MySqlReaderFactory
-from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_positions, parse_tables
+from datasources.mysql.scan.row_options import (
+    MySqlBatchOptions,
+    MySqlRowOptions,
+    SchemaChangeBehavior,
+    parse_positions,
+    parse_tables,
+)
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.tables.table_schema import read_schemas
@@ -92,6 +98,7 @@ class MySqlSource(ScanSource):
             snapshot_time=wanted.snapshot.op_ts,
             rows_per_second=wanted.snapshot.max_rows_per_second,
             on_rewrite=batches.on_rewrite_ddl,
+            stops_at_new_columns=batches.schema_change is SchemaChangeBehavior.EXCEPTION,
             accepts_cascades=wanted.binlog.on_fk_cascade is CascadePolicy.WARN,
             skipped=parse_positions(batches.skipped),
             again=(batches.again, parse_tables(batches.again)),

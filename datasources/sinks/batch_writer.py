@@ -15,6 +15,14 @@ _QUERY_PROPERTY: Final = "sql.streaming.queryId"
 """Where Spark keeps the id of the query that runs in a thread; it is the id in the checkpoint."""
 
 
+def batch_number(changes: DataFrame, number: int) -> BatchNumber:
+    """Return the query and the number of a batch, as foreachBatch gets them."""
+    query = changes.sparkSession.sparkContext.getLocalProperty(_QUERY_PROPERTY)
+    if not query:
+        raise InternalError(f"Spark does not report the query of batch {number}.")
+    return BatchNumber(query=query, number=number)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchWriter:
     """Writes batches into a table.
@@ -29,10 +37,7 @@ class BatchWriter:
 
     def __call__(self, changes: DataFrame, number: int) -> None:
         """Write a batch of a stream: changes as `net_actions` takes them, or rows."""
-        query = changes.sparkSession.sparkContext.getLocalProperty(_QUERY_PROPERTY)
-        if not query:
-            raise InternalError(f"Spark does not report the query of batch {number} into table '{self.table.name}'.")
-        self._apply(changes, BatchNumber(query=query, number=number))
+        self._apply(changes, batch_number(changes, number))
 
     def write_rows(self, rows: DataFrame) -> None:
         """Write the rows of a query that is no stream."""

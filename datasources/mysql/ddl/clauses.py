@@ -142,7 +142,7 @@ def _partition(words: list[str]) -> str | None:
 
 
 def _add(each: _Clause) -> str | None:
-    clause, words, at = each.tokens, each.words, 1
+    words = each.words
     if words[1:3] == ["SYSTEM", "VERSIONING"]:
         return "adds a history (SYSTEM VERSIONING): from here on old rows are in the binlog among current ones"
     if words[1:2] == ["CONSTRAINT"]:
@@ -152,14 +152,26 @@ def _add(each: _Clause) -> str | None:
         return CHANGES_PRIMARY_KEY
     if words[1:2] and words[1] in _INDEX_WORDS:
         return None
-    if words[at : at + 1] == ["COLUMN"]:
-        at += 1
+    reasons = (_added(definition, each.declared) for definition in _definitions(each.tokens))
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _definitions(clause: list[str]) -> list[list[str]]:
+    """Return what an ADD clause adds: one definition, or a list of columns and indexes in parentheses."""
+    words = [token.upper() for token in clause]
+    at = 1 + (words[1:2] == ["COLUMN"])
     if words[at : at + 3] == ["IF", "NOT", "EXISTS"]:
         at += 3
-    if clause[at : at + 1] != ["("]:
-        return _added(clause[at:], each.declared)
-    reasons = (_added(definition, each.declared) for definition in split_clauses(clause[at + 1 : -1]))
-    return next((reason for reason in reasons if reason is not None), None)
+    return [clause[at:]] if clause[at : at + 1] != ["("] else list(split_clauses(clause[at + 1 : -1]))
+
+
+def added_columns(clauses: Iterable[list[str]]) -> list[str]:
+    """Return the names of the columns that clauses add, in order."""
+    adding = [clause for clause in clauses if clause[0].upper() == "ADD"]
+    words = _INDEX_WORDS | _NO_COLUMNS
+    columns = [clause for clause in adding if clause[1:2] and clause[1].upper() not in words]
+    definitions = (definition for clause in columns for definition in _definitions(clause))
+    return [unquoted(each[0]) for each in definitions if len(each) > 1 and each[0].upper() not in words]
 
 
 def _added(definition: list[str], declared: DeclaredColumns) -> str | None:

@@ -18,6 +18,7 @@ from datasources.mysql.ddl.clauses import (
     CHANGES_PRIMARY_KEY,
     LOGGED_ENGINES,
     DeclaredColumns,
+    added_columns,
     redefined_columns,
     redefined_names,
     split_clauses,
@@ -27,7 +28,7 @@ from datasources.mysql.ddl.columns import ColumnDefinition
 from datasources.mysql.ddl.ddl_effect import Action, DdlEffect
 from datasources.mysql.ddl.stored_type import StoredType
 
-__all__ = ["classify", "concerns", "redefinitions"]
+__all__ = ["additions", "classify", "concerns", "redefinitions"]
 
 Table = tuple[str, str]
 _NO_EFFECT: Final = DdlEffect(action=Action.PASS)
@@ -218,6 +219,17 @@ def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
     is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
     clauses = _clauses(statement) if is_alter else None
     return {} if clauses is None else redefined_columns(clauses)
+
+
+def additions(statement: Statement) -> list[str]:
+    """Return the names of the columns that an ALTER TABLE adds; other statements add none.
+
+    Args:
+        statement: as the binlog reader emits it.
+    """
+    is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
+    clauses = _clauses(statement) if is_alter else None
+    return [] if clauses is None else added_columns(clauses)
 
 
 def _clauses(statement: Statement) -> list[list[str]] | None:

@@ -6,14 +6,14 @@ from contextlib import closing
 
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.planning.startup_modes import resolve_start
-from datasources.mysql.preflight.readiness import require_columns, require_ready
+from datasources.mysql.preflight.readiness import require_columns, require_no_other_columns, require_ready
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.server.reconciled_state import storable_gtids
 from datasources.mysql.server.server_switch import resume_state
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.tables.table_schema import read_schemas
+from datasources.mysql.tables.table_schema import TableSchema, read_schemas
 
 
 class StartupResolver:
@@ -34,6 +34,8 @@ class StartupResolver:
         self._require_ready()
         end = view.end()  # its clock is read before the start is resolved: later commits are not older
         found = resolve_start(self._settings.connection, self._wanted.startup, view.version)
+        if self._settings.stops_at_new_columns:  # one that is added from here on is added in the log
+            self._require_no_other_columns()
         return MySqlState(
             reader=reader,
             server=end.server,
@@ -59,6 +61,13 @@ class StartupResolver:
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)
+        for schema in self._schemas():
+            require_columns(schema, self._settings.data)
+
+    def _require_no_other_columns(self) -> None:
+        for schema in self._schemas():
+            require_no_other_columns(schema, self._settings.data)
+
+    def _schemas(self) -> list[TableSchema]:
         with closing(connect(self._settings.connection, doing="looking at the tables' columns")) as connection:
-            for schema in read_schemas(connection, self._settings.captured):
-                require_columns(schema, self._settings.data)
+            return read_schemas(connection, self._settings.captured)

@@ -10,10 +10,10 @@ import typer
 
 from datasources.errors import OptionError
 
-__all__ = ["mysql_app"]
+__all__ = ["PASSWORD_VARIABLE", "mysql_app", "parse_options", "password_of"]
 
 _COLUMNS_OF_FILES: Final = 160
-_PASSWORD_VARIABLE: Final = "TIDEMARK_MYSQL_PASSWORD"  # noqa: S105 - a variable's name
+PASSWORD_VARIABLE: Final = "TIDEMARK_MYSQL_PASSWORD"  # noqa: S105 - a variable's name
 
 mysql_app = typer.Typer(name="mysql", help="MySQL and MariaDB.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def check(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     username: Annotated[str, typer.Option(help="The login that the query will use.")] = "root",
     password: Annotated[
         str | None,
-        typer.Option(envvar=_PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal."),
+        typer.Option(envvar=PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal."),
     ] = None,
     database_name: Annotated[str, typer.Option(help="Database, or a regular expression.")] = ".*",
     table_name: Annotated[str, typer.Option(help="Table, or a regular expression.")] = ".*",
@@ -50,11 +50,11 @@ def check(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         "hostname": hostname,
         "port": str(port),
         "username": username,
-        "password": _password(password, username),
+        "password": password_of(username, password),
         "database-name": database_name,
         "table-name": table_name,
     }
-    found = run_preflight(parse_wanted({**given, **_options(option or [])}))
+    found = run_preflight(parse_wanted({**given, **parse_options(option or [])}))
     if is_json:
         typer.echo(to_json(found))
     else:
@@ -69,7 +69,8 @@ def _print(report: object) -> None:
     Console(width=None if is_wide else _COLUMNS_OF_FILES).print(report)
 
 
-def _password(given: str | None, username: str) -> str:
+def password_of(username: str, given: str | None) -> str:
+    """Return a login's password: the given one, or what is typed at a terminal; none elsewhere."""
     if given is not None:
         return given
     if sys.stdin.isatty():
@@ -77,7 +78,12 @@ def _password(given: str | None, username: str) -> str:
     return ""
 
 
-def _options(texts: list[str]) -> dict[str, str]:
+def parse_options(texts: list[str]) -> dict[str, str]:
+    """Return options of the source from texts such as `scan.snapshot.no-key=lock`.
+
+    Raises:
+        OptionError: a text has no key or no `=`.
+    """
     options: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")

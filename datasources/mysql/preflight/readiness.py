@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -79,6 +79,28 @@ def require_columns(schema: TableSchema, declared: pa.Schema) -> None:
                 f"column '{field.name}' of table {schema.name} is {type_text(own)} in Spark and was declared as "
                 f"{type_text(field.type)}: declare it as {type_text(own)}."
             )
+
+
+def require_no_other_columns(schema: TableSchema, declared: pa.Schema) -> None:
+    """Raise if a table has a column that is not declared.
+
+    Raises:
+        SchemaError: naming it.
+    """
+    others = [column.name for column in schema.columns if column.name not in declared.names]
+    others += [name for name, _ in schema.unreadable if name not in declared.names]
+    if others:
+        raise undeclared_columns(others, schema.name, "now")
+
+
+def undeclared_columns(names: Sequence[str], table: str, since: str) -> SchemaError:
+    """Return the error of columns that a table has and that are not read, with a hint."""
+    listed = " and ".join(f"'{name}'" for name in names)
+    return SchemaError(
+        f"table {table} has the column{'s' if len(names) > 1 else ''} {listed} {since}, and 'schema.change.behavior' = "
+        f"'exception': add it to the option 'schema', and restart with 'watermark.on-change' = 'continue', or set "
+        f"'schema.change.behavior' to 'ignore' to leave it out."
+    )
 
 
 def _sentence(finding: Finding) -> str:

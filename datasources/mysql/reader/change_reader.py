@@ -62,7 +62,7 @@ class ChangeRows:
         self._covered = _CoverageFilter(settings, state)
         self._wanted = frozenset(columns.data_names) - settings.masked
         self._compatibility = TableCompatibility(settings, self._wanted)
-        self._statements = TableStatements(settings, state)
+        self._statements = TableStatements(settings, state, self._compatibility)
         self._captures: dict[TableName, Capture | None] = {}
         self._changes = CommittedChanges(
             settings.opener(BINLOG, state.reader, self._capture),

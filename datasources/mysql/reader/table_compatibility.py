@@ -7,6 +7,7 @@ then the statement that added it follows in the binlog, and is classified there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 
 import pyarrow as pa
@@ -16,9 +17,9 @@ from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.binlog.rows.catalog_types import is_ambiguous, with_catalog_types
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
-from datasources.mysql.preflight.readiness import can_represent
+from datasources.mysql.preflight.readiness import can_represent, undeclared_columns
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
-from datasources.mysql.tables.chunk_key import TableName
+from datasources.mysql.tables.chunk_key import INVISIBLE_KEY, TableName
 from datasources.mysql.tables.table_schema import read_schema
 from datasources.mysql.types import ColumnType, arrow_type
 
@@ -73,11 +74,28 @@ class TableCompatibility:
             own, declared = arrow_type(types[column].type), self._settings.data.field(column).type
             if not can_represent(declared, own):
                 raise incompatible_type(column, str(table), own, declared, "from here on")
+        self.require_no_others(name, table.names, "from here on")
         missing = sorted(self._columns - types.keys())
         if missing:
             _require_spelling(table, missing)
             self._require_later(name, missing)
         self._known[name] = table
+
+    def require_no_others(self, table: TableName, names: Iterable[str], since: str) -> None:
+        """Raise if a table has one of some columns today that is not declared, and such columns stop the query.
+
+        One that was dropped again is not there for anybody.
+
+        Raises:
+            SchemaError: with the columns and a hint.
+        """
+        if not self._settings.stops_at_new_columns:
+            return
+        others = [name for name in names if name not in self._settings.data.names and name != INVISIBLE_KEY]
+        known = {name.lower() for name in self._read_types(table)} if others else set()
+        others = [name for name in others if name.lower() in known]
+        if others:
+            raise undeclared_columns(others, ".".join(table), since)
 
     def _require_later(self, table: TableName, missing: list[str]) -> None:
         known = self._read_types(table)

@@ -8,9 +8,18 @@ from typing import Final
 
 from datasources.mysql.binlog import Statement
 from datasources.mysql.connection.cascades import logs_cascades
-from datasources.mysql.ddl import Action, ColumnDefinition, DdlEffect, StoredType, classify, concerns, redefinitions
+from datasources.mysql.ddl import (
+    Action,
+    ColumnDefinition,
+    DdlEffect,
+    StoredType,
+    additions,
+    classify,
+    concerns,
+    redefinitions,
+)
 from datasources.mysql.preflight.readiness import can_represent
-from datasources.mysql.reader.table_compatibility import incompatible_type
+from datasources.mysql.reader.table_compatibility import TableCompatibility, incompatible_type
 from datasources.mysql.reader.types_before import TypesBefore
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
@@ -27,8 +36,9 @@ class TableStatements:
     ``again`` are the tables to read again because of statements.
     """
 
-    def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
+    def __init__(self, settings: MySqlScanSettings, state: MySqlState, compatibility: TableCompatibility) -> None:
         self._settings = settings
+        self._compatibility = compatibility
         self._to_read_again = settings.read_again_after(state)
         self.again: set[TableName] = set()
         self._columns = dict.fromkeys(settings.data.names)
@@ -43,11 +53,18 @@ class TableStatements:
         captured = self._settings.captured
         if not concerns(statement, captured.names, captured):
             return
+        self._require_no_additions(statement)
         effect = self._classified(statement)
         if effect.action is Action.TRUNCATE:
             yield from effect.tables
         elif effect.action is Action.STOP:
             yield from self._unseen(statement, effect)
+
+    def _require_no_additions(self, statement: Statement) -> None:
+        added = additions(statement)
+        if added and self._settings.captured(*statement.tables[0]):
+            since = f"from the statement at {statement.position} on"
+            self._compatibility.require_no_others(statement.tables[0], added, since)
 
     def _classified(self, statement: Statement) -> DdlEffect:
         """Classify a statement; earlier types are looked up only if they can matter."""

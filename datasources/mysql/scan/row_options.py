@@ -24,6 +24,13 @@ class RewritePolicy(enum.Enum):
     REREAD = "reread"
 
 
+class SchemaChangeBehavior(enum.Enum):
+    """The effect of a column of a captured table that is not declared."""
+
+    IGNORE = "ignore"
+    EXCEPTION = "exception"
+
+
 def parse_positions(text: str) -> frozenset[BinlogPosition]:
     """Return the positions that ``binlog.000007:1234, binlog.000008:4`` lists.
 
@@ -115,6 +122,13 @@ class MySqlBatchOptions(OptionGroup):
         "another type, a dropped partition, a table swap, ...) stops the query (`fail`), makes it read the table again "
         "by itself (`reread`: a truncate row, then the rows as they are), or is skipped (`ignore`): the changelog "
         "then no longer gives the table.",
+    )
+    schema_change: SchemaChangeBehavior = Field(
+        SchemaChangeBehavior.IGNORE,
+        alias="schema.change.behavior",
+        description="A column of a captured table that is not among those that are read is ignored (`ignore`), or "
+        "stops the query (`exception`) before the first row that may have it. With that column and "
+        "'watermark.on-change' = 'continue' the query goes on from there.",
     )
     skipped: Annotated[str, AfterValidator(_positions)] = Field(
         "",

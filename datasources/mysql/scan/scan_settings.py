@@ -53,6 +53,7 @@ class MySqlScanSettings:
         snapshot_time: what op_ts is in snapshot rows.
         rows_per_second: the maximum rate of snapshot rows, over all readers; None = no limit.
         on_rewrite: how statements are handled that change rows without row events.
+        stops_at_new_columns: whether a column that is not declared stops the query.
         accepts_cascades: whether changes made by foreign keys may be missing.
         skipped: where skipped transactions begin.
         again: the option scan.snapshot.again, and the tables that it names.
@@ -72,6 +73,7 @@ class MySqlScanSettings:
     snapshot_time: SnapshotTime = SnapshotTime.EPOCH
     rows_per_second: int | None = None
     on_rewrite: RewritePolicy = RewritePolicy.FAIL
+    stops_at_new_columns: bool = False
     accepts_cascades: bool = False
     skipped: frozenset[BinlogPosition] = frozenset()
     again: tuple[str, tuple[TableName, ...]] = ("", ())

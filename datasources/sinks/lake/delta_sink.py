@@ -23,7 +23,7 @@ _EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
 _CATALOG_KEY: Final = "spark.sql.catalog.spark_catalog"
 _CATALOG: Final = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _SETTINGS: Final = (
-    "Start the session with spark.jars.packages=io.delta:delta-spark_2.13:4.3.0 (Delta's version for your Spark), "
+    "Start the session with spark.jars.packages=io.delta:delta-spark_4.2_2.13:4.4.0 (Delta's version for your Spark), "
     f"{_EXTENSIONS_KEY}={_EXTENSION} and {_CATALOG_KEY}={_CATALOG}, each after --conf."
 )
 _APPLICATION_KEY: Final = "spark.databricks.delta.write.txnAppId"
@@ -47,7 +47,7 @@ class DeltaSink:
 
     def check(self) -> None:
         """Create the table if it is not there, or compare it."""
-        tables = _delta_tables(self._spark)
+        tables = delta_tables(self._spark)
         if not tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
             fields = [StructField(each.name, each.dataType) for each in self._table.schema]
             self._spark.createDataFrame([], StructType(fields)).write.format("delta").save(self._path)
@@ -60,7 +60,7 @@ class DeltaSink:
             if actions.count():
                 target = f"delta.{quoted(self._path)}"
                 with (
-                    _committed_as(actions.sparkSession, batch),
+                    committed_as(actions.sparkSession, batch),
                     merge_statement(actions, target, self._table.key) as text,
                 ):
                     actions.sparkSession.sql(text)
@@ -69,7 +69,7 @@ class DeltaSink:
 
 
 @contextmanager
-def _committed_as(spark: SparkSession, batch: BatchNumber | None) -> Iterator[None]:
+def committed_as(spark: SparkSession, batch: BatchNumber | None) -> Iterator[None]:
     """While in the block, let Delta skip what the query committed already; a query has a session of its own."""
     if batch is None:
         yield
@@ -83,7 +83,7 @@ def _committed_as(spark: SparkSession, batch: BatchNumber | None) -> Iterator[No
         spark.conf.unset(_VERSION_KEY)
 
 
-def _delta_tables(spark: SparkSession) -> Any:
+def delta_tables(spark: SparkSession) -> Any:
     """Return Delta's class of tables.
 
     Raises:

@@ -15,13 +15,14 @@ _ACTIONS: Final = "__tidemark_actions"
 
 
 @contextmanager
-def merge_statement(actions: DataFrame, target: str, key: Sequence[str]) -> Iterator[str]:
+def merge_statement(actions: DataFrame, target: str, key: Sequence[str], *, replaces: bool = False) -> Iterator[str]:
     """Give the MERGE that applies actions to a table; it can be run while in the block.
 
     Args:
         actions: of `net_actions`, persisted; the statement is for their session.
         target: the table as SQL names it.
         key: names of the columns of its key.
+        replaces: whether rows without an action are deleted.
     """
     names = [name for name in actions.columns if name != DELETE_COLUMN]
     pairs = [(f"t.{quoted(name)}", f"a.{quoted(name)}") for name in names]
@@ -34,6 +35,7 @@ def merge_statement(actions: DataFrame, target: str, key: Sequence[str]) -> Iter
             f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{one} = {other}' for one, other in pairs)} "
             f"WHEN NOT MATCHED AND NOT a.{DELETE_COLUMN} THEN INSERT ({', '.join(map(quoted, names))}) "
             f"VALUES ({', '.join(other for _, other in pairs)})"
+            f"{' WHEN NOT MATCHED BY SOURCE THEN DELETE' if replaces else ''}"
         )
     finally:
         actions.sparkSession.catalog.dropTempView(_ACTIONS)

@@ -1,4 +1,4 @@
-"""The rows of a table of Delta Lake, as JSON: python -m tests.support.spark.delta_rows PATH OUT."""
+"""Tables of Delta Lake, columns and rows, as JSON: python -m tests.support.spark.delta_rows OUT PATH ..."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from tests.support.spark.delta_spark import DELTA_SETTINGS
+from datasources.grammar.literals import quoted
+from tests.support.spark.delta_spark import delta_spark
 from tests.support.spark.recorded_query import SETTINGS
 
 
-def main(path: str, out: Path) -> None:
-    """Write the rows of a table, values as texts."""
+def main(out: Path, paths: list[str]) -> None:
+    """Write for each table its columns, name to type, and its rows, values as texts."""
     builder = SparkSession.builder.master("local[1]")
     scratch = {"spark.local.dir": str(out.parent), "spark.sql.warehouse.dir": str(out.parent / "warehouse")}
-    for key, value in {**SETTINGS, **DELTA_SETTINGS, **scratch}.items():
+    for key, value in {**SETTINGS, **delta_spark().settings, **scratch}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    table = spark.read.format("delta").load(path)
-    rows = table.select(*(F.col(f"`{name}`").cast("string") for name in table.columns)).collect()
-    out.write_text(json.dumps([list(row) for row in rows]))
+    found = []
+    for path in paths:
+        table = spark.read.format("delta").load(path)
+        texts = table.select(*(F.col(quoted(name)).cast("string") for name in table.columns)).collect()
+        columns = {field.name: field.dataType.simpleString() for field in table.schema}
+        found.append({"columns": columns, "rows": [list(row) for row in texts]})
+    out.write_text(json.dumps(found))
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -16,19 +16,37 @@ from pathlib import Path
 from typing import Any, Final
 
 from datasources.embedded.fetch.directory_cache import CachedDirectory, DirectoryCache
+from datasources.embedded.fetch.ivy import Artifact
+from datasources.embedded.fetch.jars import JarBundle, JarCache
 from datasources.errors import EnvironmentProblem
 from tests.support.project import ROOT
 
-__all__ = ["DELTA_SETTINGS", "DeltaSpark", "delta_spark"]
+__all__ = ["DELTA_SETTINGS", "DeltaRows", "DeltaSpark", "committed_batches", "delta_spark"]
 
 SPARK_VERSION: Final = "4.2.0"
 DELTA_SETTINGS: Final[Mapping[str, str]] = {
-    "spark.jars.packages": "io.delta:delta-spark_2.13:4.3.0",
+    "spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
 _INSTALL_S: Final = 900
+_JARS: Final = JarBundle(
+    title="Delta Lake 4.4.0",
+    directory_name="delta-spark-4.4.0",
+    size_mb=90,
+    artifacts=(Artifact(organisation="io.delta", name="delta-spark_4.2_2.13", revision="4.4.0"),),
+    instead="Tests of Delta Lake need it.",
+)
+"""Spark would fetch them itself (`spark.jars.packages`), but two that do so at once spoil each other's files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaRows:
+    """A table: its columns, name to type, and its rows, values as texts."""
+
+    columns: Mapping[str, str]
+    rows: list[tuple[str | None, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +55,17 @@ class DeltaSpark:
 
     Attributes:
         directory: holds the packages `pyspark` and `py4j`.
+        jars: directory of Delta Lake's jars.
     """
 
     directory: Path
+    jars: Path
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Spark's settings for Delta Lake; Spark itself has what Delta Lake needs besides."""
+        jars = ",".join(map(str, sorted(self.jars.glob("io.*.jar"))))
+        return {**DELTA_SETTINGS, "spark.jars.packages": "", "spark.jars": jars}
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -48,12 +74,17 @@ class DeltaSpark:
 
     def rows(self, path: Path, directory: Path) -> list[tuple[Any, ...]]:
         """Return the rows of a table, values as texts; `directory` is for the process's files."""
+        return self.tables([path], directory)[0].rows
+
+    def tables(self, paths: Sequence[Path], directory: Path) -> list[DeltaRows]:
+        """Return tables as they are; `directory` is for the process's files."""
         out = directory / "rows.json"
-        command = [sys.executable, "-m", "tests.support.spark.delta_rows", str(path), str(out)]
+        command = [sys.executable, "-m", "tests.support.spark.delta_rows", str(out), *map(str, paths)]
         environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, **self.environment}
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-4_000:]
-        return [tuple(row) for row in json.loads(out.read_text())]
+        found = json.loads(out.read_text())
+        return [DeltaRows(columns=each["columns"], rows=[tuple(row) for row in each["rows"]]) for each in found]
 
 
 def delta_spark() -> DeltaSpark:
@@ -68,7 +99,7 @@ def delta_spark() -> DeltaSpark:
         size_mb=450,
         instead="Tests of Delta Lake need it.",
     )
-    return DeltaSpark(directory=DirectoryCache().provide(item, _install))
+    return DeltaSpark(directory=DirectoryCache().provide(item, _install), jars=JarCache().provide(_JARS))
 
 
 def committed_batches(path: Path) -> Sequence[tuple[str, int]]:

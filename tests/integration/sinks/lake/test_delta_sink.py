@@ -39,7 +39,7 @@ def test_the_table_is_exact_though_the_driver_is_killed(mysql, tmp_path: Path, k
         f"CREATE TABLE lake ({COLUMNS}) WITH ({options})",
         "INSERT INTO lake SELECT * FROM customers",
     ]
-    run_with_kills(shop, recording, script, kills=kills, settings=DELTA_SETTINGS, environment=installed.environment)
+    run_with_kills(shop, recording, script, kills=kills, settings=installed.settings, environment=installed.environment)
     batches = committed_batches(lake)
     assert len({query for query, _ in batches}) == 1
     assert [number for _, number in batches] == sorted({number for _, number in batches})

@@ -11,7 +11,7 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.binlog.statements import statements
 from datasources.mysql.binlog.statements.statement_tokens import tokens_of
 from datasources.mysql.binlog.statements.statements import Statement, parse_statement
-from datasources.mysql.ddl import Action, DdlEffect, StoredType, classify, concerns, redefinitions
+from datasources.mysql.ddl import Action, DdlEffect, StoredType, additions, classify, concerns, redefinitions
 from datasources.mysql.ddl.columns import parse_column
 
 ORDERS = ("shop", "orders")
@@ -392,3 +392,26 @@ def test_of_a_long_statement_about_another_database_only_the_head_is_read(monkey
         asked.clear()
         assert _classify(head + "(1, 'x'), " * 200_000).action is (Action.STOP if "INSERT" in head else Action.PASS)
         assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("ALTER TABLE orders ADD COLUMN a INT", ["a"]),
+        ("ALTER TABLE orders ADD `b c` INT NOT NULL DEFAULT 3 AFTER id, DROP COLUMN name", ["b c"]),
+        (
+            "ALTER TABLE orders ADD (a INT, `index` INT, INDEX i (a), PRIMARY KEY (id)), ADD B TEXT FIRST",
+            ["a", "index", "B"],
+        ),
+        ("alter table orders add column if not exists a int", ["a"]),
+        ("ALTER TABLE orders ADD INDEX i (name), ADD UNIQUE KEY u (id), ADD CONSTRAINT c CHECK (id > 0)", []),
+        ("ALTER TABLE orders ADD PRIMARY KEY (id), ADD FOREIGN KEY (id) REFERENCES items (id)", []),
+        ("ALTER TABLE orders ADD PARTITION (PARTITION p VALUES LESS THAN (9))", []),
+        ("ALTER TABLE orders ADD SYSTEM VERSIONING", []),
+        ("ALTER TABLE orders MODIFY id BIGINT, RENAME COLUMN name TO title", []),
+        ("CREATE TABLE orders (id INT)", []),
+        ("TRUNCATE TABLE orders", []),
+    ],
+)
+def test_columns_that_a_statement_adds(text: str, added: list[str]):
+    assert additions(parse_statement(text, "shop", STRICT)) == added

@@ -147,3 +147,33 @@ def test_a_column_that_the_table_never_gets_ends_the_query(server: Server, colum
 def test_only_columns_that_are_read_are_checked(server: Server):
     fit("id INT, c INT, d INT", "id").require(table(id=INT, c=TEXT))
     assert server.asked == []
+
+
+def strict(schema: str) -> TableCompatibility:
+    options = {**OPTIONS, "schema": schema, "schema.change.behavior": "exception"}
+    settings = MySqlSource.create(options, SessionInfo()).settings
+    return TableCompatibility(settings, frozenset(settings.data.names))
+
+
+def test_a_column_that_is_not_read_is_ignored_or_stops_the_query(server: Server):
+    server.columns = ("id", "c", "d")
+    found = table(id=INT, c=INT, d=INT)
+    fit("id INT").require(found)
+    assert server.asked == []
+    with pytest.raises(
+        SchemaError, match="table shop.t has the columns 'c' and 'd' from here on, .*add it to the option"
+    ):
+        strict("id INT").require(found)
+    strict("id INT, c INT, d INT").require(found)
+
+
+def test_a_column_that_is_gone_again_is_ignored(server: Server):
+    server.columns = ("id",)
+    strict("id INT").require(table(id=INT, c=INT))
+    assert server.asked == [("shop", "t")]
+
+
+def test_the_servers_own_key_column_is_ignored(server: Server):
+    server.columns = ("id",)
+    strict("id INT").require(table(my_row_id=INT, id=INT))
+    assert server.asked == []
