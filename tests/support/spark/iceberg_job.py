@@ -18,7 +18,7 @@ from datasources.sinks.change_sink import BatchNumber, SinkTable
 from datasources.sinks.lake.iceberg_sink import IcebergSink
 from datasources.sinks.lake.iceberg_table import IcebergTable, each_of
 from datasources.sinks.net_actions import DELETE_COLUMN
-from tests.support.spark.iceberg_spark import ICEBERG_SETTINGS, iceberg_options
+from tests.support.spark.iceberg_spark import iceberg_options, iceberg_settings
 from tests.support.spark.recorded_query import SETTINGS
 
 _COLUMNS: Final = "k INT, v STRING"
@@ -230,7 +230,7 @@ def main(job: str, warehouse: Path, out: Path) -> None:
     """Run a job: all scenes, or reading the table `lake`."""
     builder = SparkSession.builder.master("local[2]")
     scratch = {"spark.local.dir": str(out.parent), "spark.sql.warehouse.dir": str(out.parent / "warehouse")}
-    for key, value in {**SETTINGS, **ICEBERG_SETTINGS, **scratch}.items():
+    for key, value in {**SETTINGS, **iceberg_settings(), **scratch}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     found = {"scenes": _scenes, "rows": _lake_rows}[job](Lake(spark, warehouse))

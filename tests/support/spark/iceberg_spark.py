@@ -10,14 +10,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from datasources.embedded.fetch.ivy import Artifact
+from datasources.embedded.fetch.jars import JarBundle, JarCache
 from tests.support.project import ROOT
 
-__all__ = ["ICEBERG_SETTINGS", "iceberg_options", "run_iceberg_job"]
+__all__ = ["ICEBERG_PACKAGE", "iceberg_options", "iceberg_settings", "run_iceberg_job"]
 
-ICEBERG_SETTINGS: Final[Mapping[str, str]] = {
-    "spark.jars.packages": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0"
-}
+_ICEBERG: Final = Artifact(organisation="org.apache.iceberg", name="iceberg-spark-runtime-4.0_2.13", revision="1.11.0")
+ICEBERG_PACKAGE: Final = str(_ICEBERG)
+"""What `spark.jars.packages` is in a session with Iceberg."""
+_JARS: Final = JarBundle(
+    title="Iceberg 1.11.0",
+    directory_name="iceberg-spark-1.11.0",
+    size_mb=50,
+    artifacts=(_ICEBERG,),
+    instead="Tests of Iceberg need it.",
+)
+"""Spark would fetch it itself, but two that do so at once spoil each other's files."""
 _DEADLINE_S: Final = 1_200
+
+
+def iceberg_settings() -> Mapping[str, str]:
+    """Return Spark's settings for Iceberg, whose jars are fetched once per machine.
+
+    Raises:
+        EnvironmentProblem: they cannot be fetched.
+    """
+    return {"spark.jars": ",".join(map(str, sorted(JarCache().provide(_JARS).glob("*.jar"))))}
 
 
 def iceberg_options(warehouse: Path, **changes: str) -> dict[str, str]:

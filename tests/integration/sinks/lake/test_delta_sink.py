@@ -11,7 +11,7 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql import TableEnvironment
-from tests.support.forms import full
+from tests.support.forms import full, long
 from tests.support.mysql.mysql_changing_tables import ChangingShop
 from tests.support.mysql.mysql_killed_copies import run_with_kills
 from tests.support.spark.delta_spark import DELTA_SETTINGS, committed_batches, delta_spark
@@ -26,7 +26,7 @@ def text_of(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-@pytest.mark.parametrize("kills", full(1, 20))
+@pytest.mark.parametrize("kills", [*long(1), *full(20)])
 @pytest.mark.timeout(1_500)
 def test_the_table_is_exact_though_the_driver_is_killed(mysql, tmp_path: Path, kills):
     shop = ChangingShop(mysql, random.Random(20_262))
