@@ -13,6 +13,7 @@ from datasources.changelog import aggregation, join, rank, stateless
 from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind, walk
 from datasources.changelog.change_plan import ChangePlan
 from datasources.changelog.result import ROW_KIND_COLUMN, ResultShape, net_changes
+from datasources.changelog.result_origin import has_single_rows, result_origin
 from datasources.changelog.translator import TableChanges, Translator
 from datasources.errors import QueryError
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS
@@ -93,9 +94,15 @@ def change_query(
     )
     ids = [attribute_id(each) for each in output]
     key = None if changes.key is None else tuple(ids.index(each) for each in sorted(changes.key, key=ids.index))
-    shape = ResultShape(names=tuple(query.columns), key=key, is_insert_only=changes.is_insert_only)
+    shape = ResultShape(
+        names=tuple(query.columns),
+        key=key,
+        is_insert_only=changes.is_insert_only,
+        has_single_rows=has_single_rows(plan),
+    )
+    origin = result_origin(catalyst, translator.operators, plan)
     return ChangeQuery(
-        frame=net_changes(catalyst.frame(plan), shape, partitions=buckets),
+        frame=net_changes(catalyst.frame(plan), shape, origin, partitions=buckets),
         shown=changes.shown,
         has_row_kind=not changes.is_insert_only,
         key=key,

@@ -12,9 +12,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import DataType, MapType, StringType, StructField, StructType, VariantType
 
+from datasources.changelog.result_origin import ResultOrigin
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.partition_keys import canonical
+from datasources.spark.operators.buckets.row_batches import from_blob
+from datasources.spark.operators.changelog.change_batches import with_change_columns
 from datasources.spark.operators.changelog.changes import (
     WEIGHT_COLUMN,
     Ints,
@@ -24,6 +27,8 @@ from datasources.spark.operators.changelog.changes import (
     weights,
 )
 from datasources.spark.operators.changelog.row_groups import code_sums
+from datasources.spark.operators.changelog.run_changes import plain_schema
+from datasources.spark.scan.schema import arrow_output_schema
 
 ROW_KIND_COLUMN: Final = "row_kind"
 _KINDS: Final = pa.array(["-D", "-U", "+I", "+U"])
@@ -38,26 +43,46 @@ class ResultShape:
         names: of its columns.
         key: positions of the columns by which it has one row; empty: one row at most; None: not known.
         is_insert_only: whether rows are only added.
+        has_single_rows: whether each change is known to be of one row.
     """
 
     names: tuple[str, ...]
     key: tuple[int, ...] | None
     is_insert_only: bool
+    has_single_rows: bool = False
 
 
-def net_changes(changes: DataFrame, shape: ResultShape, *, partitions: int) -> DataFrame:
+def net_changes(
+    changes: DataFrame, shape: ResultShape, origin: ResultOrigin | None = None, *, partitions: int
+) -> DataFrame:
     """Return the result: one net change per key and batch, removals before additions.
 
     ``changes`` has the columns of the result, under any names, then WEIGHT_COLUMN. A row that is added and removed in
-    one batch is no change. Without a key an update is a deletion and an insertion. ``partitions``: of the result.
+    one batch is no change. Without a key an update is a deletion and an insertion.
+
+    Where the operator that the changes come from (``origin``) has already put equal keys into one partition, they stay
+    there; otherwise the result has a number of ``partitions``.
     """
     if shape.is_insert_only:
-        return copies_of(changes).toDF(*shape.names)
+        rows = changes.drop(WEIGHT_COLUMN) if shape.has_single_rows else copies_of(changes)
+        return rows.toDF(*shape.names)
     fields = [StructField(name, changes.schema[name].dataType) for name in changes.columns[:-1]]
-    placed = changes.repartition(partitions, *_placement(fields, shape.key))
     key = None if shape.key is None else tuple(fields[at].name for at in shape.key)
-    rows = placed.mapInArrow(NetChanges(key=key), StructType([StructField(ROW_KIND_COLUMN, StringType()), *fields]))
+    whole = StructType([StructField(ROW_KIND_COLUMN, StringType()), *fields])
+    is_placed = origin is not None and origin.is_placed_by(shape.key)
+    if origin is not None and is_placed and origin.packed is not None:
+        rows = origin.packed.mapInArrow(_unpacking(origin, key, fields), whole)
+    else:
+        placed = changes if is_placed else changes.repartition(partitions, *_placement(fields, shape.key))
+        rows = placed.mapInArrow(NetChanges(key=key), whole)
     return rows.toDF(ROW_KIND_COLUMN, *shape.names)
+
+
+def _unpacking(origin: ResultOrigin, key: tuple[str, ...] | None, fields: Sequence[StructField]) -> UnpackNetChanges:
+    columns = tuple(each for each in origin.columns if each is not None)
+    is_net = origin.operator.is_net and set(columns) == set(origin.operator.output.names)
+    schema = plain_schema(arrow_output_schema(StructType(list(fields))))
+    return UnpackNetChanges(changes=NetChanges(key=key, is_net=is_net), columns=columns, schema=schema)
 
 
 def copies_of(changes: DataFrame) -> DataFrame:
@@ -81,32 +106,66 @@ def _is_hashable(data_type: DataType) -> bool:
 class NetChanges:
     """A function for mapInArrow: sums the changes of a partition up and gives each its row kind.
 
-    ``key`` names the columns by which there is one row; None: not known.
+    Attributes:
+        key: the columns by which there is one row; None: not known.
+        is_net: whether the changes are summed up already.
     """
 
     key: tuple[str, ...] | None
+    is_net: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the removals, then the additions."""
         with spark_errors():
             found = [batch for batch in batches if batch.num_rows]
             if found:
-                yield from self._with_kinds(consolidated(pa.Table.from_batches(found).combine_chunks()))
+                yield from self.with_kinds(pa.Table.from_batches(found).combine_chunks())
             freeze_worker_heap()
 
-    def _with_kinds(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    def with_kinds(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Yield the removals of a partition's changes, then the additions."""
+        rows = rows if self.is_net else consolidated(rows)
         weight = weights(rows)
         kinds = np.where(weight < 0, _DELETE, _INSERT)
         if self.key is not None:
             codes = row_codes(rows, list(self.key))
             updated = _updated(codes, weight)
             kinds = np.where(updated, kinds + (_BEFORE - _DELETE), kinds)
-        order = np.argsort(kinds >= _INSERT, kind="stable")
+        order = np.concatenate([np.flatnonzero(weight < 0), np.flatnonzero(weight > 0)])
         order = np.repeat(order, np.abs(weight[order]))
         taken = rows.select(data_names(rows.column_names)).take(pa.array(order)).combine_chunks()
         column = _KINDS.take(pa.array(kinds[order]))
         whole = pa.Table.from_arrays([column, *taken.columns], [ROW_KIND_COLUMN, *taken.column_names])
         yield from (batch for batch in whole.to_batches() if batch.num_rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackNetChanges:
+    """A function for mapInArrow: unpacks cells into net changes with their row kind.
+
+    Attributes:
+        changes: makes net changes of those of a partition.
+        columns: of the cells, one for each column of the result.
+        schema: the columns of the result.
+    """
+
+    changes: NetChanges
+    columns: tuple[str, ...]
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the removals, then the additions."""
+        whole = with_change_columns(self.schema, has_hash=False)
+        with spark_errors():
+            cells = [blob for batch in batches for blob in batch.column("rows") if blob.is_valid]
+            found = [self._declared(from_blob(blob.as_buffer()), whole) for blob in cells]
+            if found:
+                yield from self.changes.with_kinds(pa.concat_tables(found).combine_chunks())
+            freeze_worker_heap()
+
+    def _declared(self, cell: pa.Table, schema: pa.Schema) -> pa.Table:
+        columns = [cell.column(name) for name in (*self.columns, WEIGHT_COLUMN)]
+        return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
 
 
 def _updated(codes: Ints, weight: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame
@@ -11,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind, walk
 from datasources.changelog.change_plan import ChangePlan
+from datasources.changelog.result_origin import OperatorNode
 from datasources.errors import QueryError
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
@@ -44,6 +45,7 @@ class Translator:
         nodes: the function of each type of node.
         buckets: into which rows of a stateful operator are hashed.
         statement: to which the state of operators belongs; "" = a change of the statement need not be noticed there.
+        operators: the operators so far, by the id of their weight.
     """
 
     catalyst: Catalyst
@@ -51,6 +53,7 @@ class Translator:
     nodes: Mapping[str, Callable[[Translator, Any], ChangePlan]]
     buckets: int
     statement: str = ""
+    operators: dict[int, OperatorNode] = field(default_factory=dict)
 
     def node(self, node: Any) -> ChangePlan:
         """Return a node over changes.
@@ -106,6 +109,8 @@ class Translator:
         types |= {name: data_type(attribute) for name, attribute in outputs.items()}
         fields = StructType([StructField(name, types[name]) for name in operator.output.names])
         frame = run_changes(inputs, operator, fields, buckets=self.buckets, statement=self.statement)
+        node = self.catalyst.plan(frame)
+        self.operators[attribute_id(items(node.output())[-1])] = OperatorNode(operator=operator, node=node)
         plan = self.catalyst.plan(frame.select(*outputs, WEIGHT_COLUMN))
         return self.catalyst.renamed(plan, list(outputs.values()))
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.aggregate.aggregate_call import AggregateCall
 from datasources.spark.operators.changelog.aggregate.aggregate_operator import AggregateOperator
-from datasources.spark.operators.changelog.aggregate.value_codes import canonical_values, value_hashes
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated
+from datasources.spark.operators.changelog.value_codes import canonical_values, value_hashes
 from tests.support.spark.change_bucket_run import MemoryState, canonical_row
 
 Change = tuple[Sequence[Any], int]

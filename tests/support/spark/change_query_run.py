@@ -90,7 +90,7 @@ class ChangeQueryRun:
         )
         return self.spark.createDataFrame(pa.concat_tables(results).combine_chunks(), schema)
 
-    def _result(self, changes: Any, shape: ResultShape, *, partitions: int) -> Any:
+    def _result(self, changes: Any, shape: ResultShape, origin: Any, *, partitions: int) -> Any:
         """Stand in for `net_changes`."""
         self.shape, rows = shape, changes.toArrow()
         return [list(self._net(_of(rows, number), shape)) for number in range(self._batches)]

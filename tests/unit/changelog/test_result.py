@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from datasources.changelog.result import NetChanges
+from datasources.changelog.result import NetChanges, UnpackNetChanges
+from datasources.spark.operators.buckets.row_batches import to_blob
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 
 
@@ -50,6 +51,22 @@ def test_keys_that_are_equal_by_the_rule_of_group_by_are_one_key():
     rows = [(float("nan"), "a", -1), (float("nan"), "b", 1), (0.0, "a", 1), (-0.0, "b", -1), (None, "a", -1)]
     kinds = sorted(row[0] for row in net(rows, key=("c0",)))
     assert kinds == ["+U", "+U", "-D", "-U", "-U"]
+
+
+@pytest.mark.parametrize("is_net", [False, True])
+def test_cells_become_changes_of_chosen_columns(is_net):
+    rows = [pa.table({"k": [1, 2], "v": ["a", "x"], WEIGHT_COLUMN: [-1, 1]})]
+    rows.append(pa.table({"k": [1, 3], "v": ["b", "y"], WEIGHT_COLUMN: [1, -1]}))
+    cells = pa.record_batch({"rows": pa.array([to_blob(rows[0]), None, to_blob(rows[1])], type=pa.binary())})
+    unpack = UnpackNetChanges(
+        changes=NetChanges(key=("c1",), is_net=is_net),
+        columns=("v", "k"),
+        schema=pa.schema([("c0", pa.string()), ("c1", pa.int32())]),
+    )
+    found = [tuple(row.values()) for batch in unpack(iter([cells])) for row in batch.to_pylist()]
+    assert found[:2] == [("-U", "a", 1), ("-D", "y", 3)]
+    assert sorted(found[2:]) == [("+I", "x", 2), ("+U", "b", 1)]
+    assert list(unpack(iter([cells.slice(1, 1)]))) == []
 
 
 def test_a_partition_without_rows_gives_nothing():

@@ -40,10 +40,14 @@ _ROW_BATCH: Final = pa.schema(
     ]
 )
 MAX_BATCH_ROWS: Final = 65_536
+_END_OF_STREAM: Final = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 def to_blob(table: pa.Table) -> bytes:
     """Return a table as one Arrow IPC stream."""
+    batches = table.to_batches()
+    if len(batches) == 1:  # the same bytes in half the time
+        return b"".join((table.schema.serialize(), batches[0].serialize(), _END_OF_STREAM))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -58,12 +62,14 @@ def from_blob(blob: bytes) -> pa.Table:
 
 def blobs_by_bucket(rows: pa.Table, buckets: NDArray[np.integer[Any]]) -> tuple[list[int], list[bytes]]:
     """Return the buckets that occur, ascending, and the blob of the rows of each, in the order of the rows."""
+    buckets = buckets.astype(np.uint16)  # radix sort
     order = np.argsort(buckets, kind="stable")
-    found, starts = np.unique(buckets[order], return_index=True)
-    rows = rows.take(pa.array(order)).combine_chunks()
-    lengths = np.diff([*starts, len(order)])
+    in_order = buckets[order]
+    starts = np.flatnonzero(np.diff(in_order, prepend=in_order[:1] + np.uint16(1)))
+    rows = rows.combine_chunks().take(pa.array(order))
+    lengths = np.diff(starts, append=len(order))
     blobs = [to_blob(rows.slice(int(at), int(length))) for at, length in zip(starts, lengths, strict=True)]
-    return found.tolist(), blobs
+    return in_order[starts].tolist(), blobs
 
 
 def as_declared(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

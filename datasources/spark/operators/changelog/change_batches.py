@@ -17,7 +17,7 @@ from datasources.spark.operators.buckets.row_batches import (
     from_blob,
     to_blob,
 )
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, ints
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, ints, weights
 
 PACKED_SCHEMA: Final = "bucket INT, input INT, rows BINARY"
 _PACKED: Final = pa.schema([("bucket", pa.int32()), ("input", pa.int32()), ("rows", pa.binary())])
@@ -68,17 +68,24 @@ class PackChanges:
 
 
 def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...]) -> list[pa.Table]:
-    """Return the consolidated changes of each input that Spark passes as pandas DataFrames of packed changes."""
+    """Return the changes of each input that Spark passes as pandas DataFrames of packed changes.
+
+    They are consolidated if one of them is a removal.
+    """
     found: list[list[pa.Table]] = [[] for _ in schemas]
     for frame in frames:
         for number, blob in zip(frame["input"], frame["rows"], strict=True):
             found[int(number)].append(from_blob(blob))
     return [
-        consolidated(pa.concat_tables(tables).combine_chunks())
+        _without_cancelled(pa.concat_tables(tables).combine_chunks())
         if tables
         else with_change_columns(schema, has_hash=True).empty_table()
         for tables, schema in zip(found, schemas, strict=True)
     ]
+
+
+def _without_cancelled(changes: pa.Table) -> pa.Table:
+    return consolidated(changes) if (weights(changes) <= 0).any() else changes
 
 
 def result_cells(changes: pa.Table) -> list[bytes | None]:

@@ -40,15 +40,27 @@ class ChangeOperator(Protocol):
         """What the layout and the meaning of the state depend on, with user-facing names, as JSON primitives."""
         ...
 
+    @property
+    def is_net(self) -> bool:
+        """Whether results are consolidated: no row occurs twice, no weight is 0."""
+        ...
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """Columns of the result: rows that are equal in them come from one bucket; empty: all rows do."""
+        ...
+
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the changes of one micro-batch for one bucket.
 
         Args:
             state: of the bucket; read and replaced by hash.
             inputs: one table per input: the input's columns, then HASH_COLUMN (of the operator's keys of this input)
-                and WEIGHT_COLUMN. Consolidated: no row occurs twice, no weight is 0. Without changes it is empty.
+                and WEIGHT_COLUMN. If rows are removed it is consolidated: no row occurs twice, no weight is 0. Without
+                changes it is empty.
 
         Returns:
-            The changes of the result: the columns of ``output``, then WEIGHT_COLUMN; equal rows may occur repeatedly.
+            The changes of the result: the columns of ``output``, then WEIGHT_COLUMN; equal rows may occur repeatedly
+            unless ``is_net``.
         """
         ...

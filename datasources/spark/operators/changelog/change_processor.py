@@ -41,7 +41,9 @@ class ChangeProcessor(StatefulProcessor):
         """Yield the changes of the result of one micro-batch for one bucket, as pandas DataFrames."""
         with spark_errors():
             state = _BucketState(self._header.get(), self._stores)
-            changes = consolidated(self._operator.advance(state, inputs_of(rows, self._schemas)).combine_chunks())
+            changes = self._operator.advance(state, inputs_of(rows, self._schemas)).combine_chunks()
+            if not self._operator.is_net:
+                changes = consolidated(changes)
             self._header.put(state.header())
         cells = result_cells(changes) or ([None] if state.missing_rows else [])
         for number, blob in enumerate(cells):

@@ -17,6 +17,8 @@ HASH_COLUMN: Final = "__tidemark_hash"
 """BIGINT: hash of the operator's keys; equal keys have equal hashes."""
 
 Ints = NDArray[np.int64]
+_BITS: Final = 63
+"""Of a number that is not negative."""
 
 
 def data_names(names: Sequence[str]) -> list[str]:
@@ -48,11 +50,41 @@ def row_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
     return equal_codes([rows.column(name) for name in names], rows.num_rows)
 
 
+def stable_order(values: Ints) -> Ints:
+    """Return the positions of the values in ascending order; those of equal values ascend.
+
+    A stable `np.argsort` takes five times as long. Positions are put into the low bits of the values, so that sorting
+    numbers is enough. Where the bits do not suffice, positions replace low bits, and values that differ in those alone
+    are sorted afterwards.
+    """
+    bits = max(len(values) - 1, 1).bit_length()
+    lowest, highest = int(values.min(initial=0)), int(values.max(initial=0))
+    places = np.arange(len(values), dtype=np.int64)
+    mask = (1 << bits) - 1
+    is_exact = highest - lowest < 1 << (_BITS - bits)
+    keys = ((values - lowest) << bits if is_exact else values & ~mask) | places
+    keys.sort()
+    order = keys & mask
+    return order if is_exact else _sorted_within(order, values[order], keys >> bits)
+
+
+def _sorted_within(order: Ints, in_order: Ints, groups: Ints) -> Ints:
+    """Return an order in which the values of each group ascend; the groups ascend."""
+    falls = np.flatnonzero(in_order[1:] < in_order[:-1])
+    if len(falls):
+        numbers = np.cumsum(np.diff(groups, prepend=groups[0]) != 0)
+        is_unsorted = np.zeros(int(numbers[-1]) + 1, dtype=np.bool_)
+        is_unsorted[numbers[falls]] = True
+        at = np.flatnonzero(is_unsorted[numbers])
+        order[at] = order[at][np.lexsort((in_order[at], numbers[at]))]
+    return order
+
+
 def group_sums(codes: Ints, values: Ints) -> tuple[Ints, Ints]:
     """Return the position of the first row of each code, by ascending code, and the sum of the code's values."""
     if not len(codes):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
+    order = stable_order(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[0]] - 1))
     return order[starts], np.add.reduceat(values[order], starts)
 

@@ -26,8 +26,8 @@ from datasources.spark.operators.changelog.changes import (
 from datasources.spark.operators.changelog.row_groups import (
     code_sums,
     first_positions,
-    hashed_codes,
     is_among,
+    merged_codes,
     sorted_unique,
 )
 from datasources.spark.operators.changelog.state_pages import StatePages
@@ -129,7 +129,7 @@ def _grouped(rows: pa.Table, *, old_rows: int) -> MergedRows:
     rows = rows.combine_chunks()
     sums = weights(rows)
     old = np.where(np.arange(len(sums)) < old_rows, sums, 0)
-    codes = hashed_codes(rows, data_names(rows.column_names))
+    codes = merged_codes(rows, data_names(rows.column_names))
     count = int(codes.max(initial=-1)) + 1
     rows = rows.drop_columns([WEIGHT_COLUMN])
     if count == len(codes):

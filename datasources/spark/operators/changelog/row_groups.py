@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from datasources.spark.operators.buckets.partition_keys import equal_codes
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
+from datasources.spark.operators.buckets.partition_keys import as_array, equal_codes
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints, stable_order
+from datasources.spark.operators.changelog.value_codes import canonical_values, mixed_hashes, value_hashes
 
 Bools = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.generic)
+_KEY_HASH: Final = "__tidemark_key_hash"
+_FEW: Final = 8
+"""Where one row in so many shares its hash with another one, its values are hashed too."""
 
 
 def hashed_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
@@ -24,7 +28,7 @@ def hashed_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
     first of its hash, and those that differ from it with each other.
     """
     hashes = ints(rows, HASH_COLUMN)
-    order = np.argsort(hashes, kind="stable")
+    order = stable_order(hashes)
     begins = run_starts(hashes[order])
     runs = np.cumsum(begins) - 1
     codes = np.empty(len(hashes), dtype=np.int64)
@@ -37,6 +41,18 @@ def hashed_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
     remaining = followers[~_equal_rows(rows, names, leaders, followers)]
     codes[remaining] = runs[-1] + 1 + _exact_codes(rows.select([HASH_COLUMN, *names]).take(pa.array(remaining)), names)
     return codes
+
+
+def merged_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
+    """Return the codes of `hashed_codes` where many rows that differ in the named columns have one hash."""
+    ascending = np.sort(ints(rows, HASH_COLUMN))
+    if not names or run_starts(ascending).sum() * _FEW >= len(ascending) * (_FEW - 1):
+        return hashed_codes(rows, names)
+    hashes = [value_hashes(canonical_values(as_array(rows.column(name)))) for name in names]
+    mixed = mixed_hashes([ints(rows, HASH_COLUMN).view(np.uint64), *hashes]).view(np.int64)
+    columns = [*(rows.column(name) for name in names), rows.column(HASH_COLUMN), pa.array(mixed)]
+    whole = pa.Table.from_arrays(columns, [*names, _KEY_HASH, HASH_COLUMN])
+    return hashed_codes(whole, [*names, _KEY_HASH])
 
 
 def _exact_codes(rows: pa.Table, names: Sequence[str]) -> Ints:

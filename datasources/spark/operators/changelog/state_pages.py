@@ -3,12 +3,15 @@
 A page holds the rows of a range of hashes, sorted by hash. A micro-batch reads and rewrites the pages of the keys that
 it touches and no others. A page that grows beyond twice `PAGE_ROWS` is split; one without rows is dropped. The rows of
 one hash are always in one page.
+
+To read and write a page costs as much as a few hundred rows, whatever its size. So where a micro-batch changes a good
+part of the rows that it reads, it leaves fewer, larger pages; one that changes few rows splits those that it touches.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Protocol, Self
@@ -16,10 +19,14 @@ from typing import Final, Protocol, Self
 import numpy as np
 import pyarrow as pa
 
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
-from datasources.spark.operators.changelog.row_groups import is_among, sorted_unique
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints, stable_order
+from datasources.spark.operators.changelog.row_groups import Bools, is_among, sorted_unique
 
 PAGE_ROWS: Final = 512
+_DENSE: Final = 8
+"""A micro-batch that changes one row in so many makes large pages."""
+DENSE_PAGE_ROWS: Final = 4_096
+_DENSE_PAGE_BYTES: Final = 1 << 20
 _LOWEST: Final = int(np.iinfo(np.int64).min)
 
 
@@ -70,6 +77,23 @@ class PageDirectory:
         return np.searchsorted(self.low, hashes, side="right") - 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TouchedPages:
+    """The pages of some hashes.
+
+    Attributes:
+        wanted: the hashes.
+        pages: positions of the pages in the directory.
+        rows: of the pages.
+        is_wanted: which rows have one of the hashes.
+    """
+
+    wanted: Ints
+    pages: Ints
+    rows: pa.Table
+    is_wanted: Bools
+
+
 class StatePages:
     """Rows by the hash of their key, with HASH_COLUMN among their columns.
 
@@ -80,6 +104,7 @@ class StatePages:
         self._store = store
         self._directory = directory
         self._pages: dict[int, pa.Table] = {}
+        self._last: _TouchedPages | None = None
 
     @property
     def directory(self) -> PageDirectory:
@@ -88,13 +113,12 @@ class StatePages:
 
     def read(self, hashes: Ints) -> pa.Table | None:
         """Return the rows with these hashes, by ascending hash; None if there are none."""
-        directory, wanted = self._directory, sorted_unique(hashes)
-        if not len(directory.low) or not len(wanted):
+        wanted = sorted_unique(hashes)
+        if not len(self._directory.low) or not len(wanted):
             return None
-        pages = [self._page(int(number)) for number in directory.numbers[sorted_unique(directory.positions(wanted))]]
-        rows = pa.concat_tables(pages).combine_chunks()
-        found = rows.filter(pa.array(is_among(ints(rows, HASH_COLUMN), wanted)))
-        return found if found.num_rows else None
+        found = self._touched(wanted)
+        rows = found.rows.filter(pa.array(found.is_wanted))
+        return rows if rows.num_rows else None
 
     def read_all(self) -> pa.Table | None:
         """Return all rows, by ascending hash; None if there are none."""
@@ -110,64 +134,89 @@ class StatePages:
         if not len(replaced):
             return
         if not len(self._directory.low):
-            self._rewrite(np.empty(0, dtype=np.int64), rows)
+            self._rewrite([np.empty(0, dtype=np.int64)], rows, dense_page_rows(rows))
             return
-        touched = sorted_unique(self._directory.positions(replaced))
-        kept = []
-        for number in self._directory.numbers[touched]:
-            page = self._page(int(number))
-            kept.append(page.filter(pa.array(~is_among(ints(page, HASH_COLUMN), replaced))))
-        self._rewrite(touched, pa.concat_tables([*kept, rows]))
+        old = self._touched(replaced)
+        self._last = None
+        merged = pa.concat_tables([old.rows.filter(pa.array(~old.is_wanted)), rows])
+        if len(replaced) * _DENSE < old.rows.num_rows:
+            self._rewrite(np.split(old.pages, len(old.pages)), merged, PAGE_ROWS)
+        else:
+            gaps = np.flatnonzero(np.diff(old.pages) > 1) + 1
+            self._rewrite(np.split(old.pages, gaps), merged, dense_page_rows(merged))
+
+    def _touched(self, wanted: Ints) -> _TouchedPages:
+        """Return the pages of hashes, which are sorted and unique; those of the last call are kept."""
+        last = self._last
+        if last is None or not np.array_equal(last.wanted, wanted):
+            at = sorted_unique(self._directory.positions(wanted))
+            pages = [self._page(int(number)) for number in self._directory.numbers[at]]
+            rows = pa.concat_tables(pages).combine_chunks()
+            is_wanted = is_among(ints(rows, HASH_COLUMN), wanted)
+            self._last = last = _TouchedPages(wanted=wanted, pages=at, rows=rows, is_wanted=is_wanted)
+        return last
 
     def _page(self, number: int) -> pa.Table:
         if number not in self._pages:
             self._pages[number] = self._store.read(number)
         return self._pages[number]
 
-    def _rewrite(self, touched: Ints, rows: pa.Table) -> None:
-        """Write the rows into the touched pages, which may become none, one or several each."""
+    def _rewrite(self, runs: Sequence[Ints], rows: pa.Table, page_rows: int) -> None:
+        """Write the rows into other pages instead of touched ones.
+
+        Args:
+            runs: positions of touched pages in the directory, adjacent ones in each; ascending.
+            rows: of all of them.
+            page_rows: how many rows a page has.
+        """
         directory = self._directory
         hashes = ints(rows, HASH_COLUMN)
-        order = np.argsort(hashes, kind="stable")
+        order = stable_order(hashes)
         rows, hashes = rows.combine_chunks().take(pa.array(order)), hashes[order]
-        low, numbers = directory.low.tolist(), directory.numbers.tolist()
-        old = [numbers[at] for at in touched]
-        old_low = directory.low[touched] if len(touched) else np.array([_LOWEST])
-        cuts = [0, *np.searchsorted(hashes, old_low[1:]).tolist(), len(hashes)]
+        low = [int(directory.low[run[0]]) if len(run) else _LOWEST for run in runs]
+        cuts = [0, *np.searchsorted(hashes, low[1:]).tolist(), len(hashes)]
         added: list[tuple[int, int]] = []
         next_number = directory.next_number
-        for position, (begin, end) in enumerate(pairwise(cuts)):
-            reusable = old[position : position + 1]
-            for at, (first, last) in enumerate(_page_ranges(hashes, begin, end)):
-                lowest = int(old_low[position]) if at == 0 else int(hashes[first])
+        for run, lowest, (begin, end) in zip(runs, low, pairwise(cuts), strict=True):
+            reusable = directory.numbers[run].tolist()[::-1]
+            for first, last in _page_ranges(hashes, begin, end, page_rows):
                 if reusable:
                     number = reusable.pop()
                 else:
                     number, next_number = next_number, next_number + 1
                 self._pages[number] = page = rows.slice(first, last - first)
                 self._store.write(number, page)
-                added.append((lowest, number))
+                added.append((lowest if first == begin else int(hashes[first]), number))
             for number in reusable:
                 self._store.drop(number)
                 self._pages.pop(number, None)
-        gone = set(touched.tolist())
-        entries = sorted([(low[at], numbers[at]) for at in range(len(low)) if at not in gone] + added)
-        self._directory = PageDirectory(
-            low=np.array([_LOWEST, *(each for each, _ in entries[1:])][: len(entries)], dtype=np.int64),
-            numbers=np.array([number for _, number in entries], dtype=np.int64),
-            next_number=next_number,
-        )
+        self._directory = _with_pages(directory, np.concatenate(runs), added, next_number)
 
 
-def _page_ranges(hashes: Ints, begin: int, end: int) -> Iterator[tuple[int, int]]:
+def _with_pages(directory: PageDirectory, gone: Ints, added: list[tuple[int, int]], next_number: int) -> PageDirectory:
+    """Return a directory without some of its pages and with others: the smallest hash and the key of each."""
+    kept = np.ones(len(directory.low), dtype=np.bool_)
+    kept[gone] = False
+    pairs = zip(directory.low[kept].tolist(), directory.numbers[kept].tolist(), strict=True)
+    entries = sorted([*pairs, *added])
+    return PageDirectory(
+        low=np.array([_LOWEST, *(each for each, _ in entries[1:])][: len(entries)], dtype=np.int64),
+        numbers=np.array([number for _, number in entries], dtype=np.int64),
+        next_number=next_number,
+    )
+
+
+def dense_page_rows(rows: pa.Table) -> int:
+    """Return how many rows a page has where a micro-batch changes a good part of them."""
+    width: int = rows.nbytes // max(rows.num_rows, 1) + 1
+    return max(min(DENSE_PAGE_ROWS, _DENSE_PAGE_BYTES // width), PAGE_ROWS)
+
+
+def _page_ranges(hashes: Ints, begin: int, end: int, page_rows: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of rows of each page; rows of one hash stay together."""
-    if end - begin <= 2 * PAGE_ROWS:
-        if end > begin:
-            yield begin, end
-        return
     while begin < end:
         last = end
-        if end - begin > 2 * PAGE_ROWS:
-            last = int(np.searchsorted(hashes, hashes[begin + PAGE_ROWS - 1], side="right"))
+        if end - begin > 2 * page_rows:
+            last = int(np.searchsorted(hashes, hashes[begin + page_rows - 1], side="right"))
         yield begin, last
         begin = last

@@ -10,5 +10,5 @@ a micro-batch reads those of each group that it changes. MIN and MAX of a table 
 
 Reading order: `aggregate_call` describes one aggregate; `layout` what a set of them stores; `aggregate_operator` does a
 micro-batch, with `groups` (which rows are one group), `partials` (sums per group, of `wide_sums` and `double_sums`),
-`multisets` (values per group), `linear_results` and `value_results`. `value_codes` compares and hashes values.
+`multisets` (values per group), `linear_results` and `value_results`.
 """

@@ -17,10 +17,10 @@ from datasources.spark.operators.changelog.aggregate.layout import AggregateLayo
 from datasources.spark.operators.changelog.aggregate.linear_results import linear_result
 from datasources.spark.operators.changelog.aggregate.multisets import Entries, advance_values
 from datasources.spark.operators.changelog.aggregate.partials import Arrays, Contribution, is_zero
-from datasources.spark.operators.changelog.aggregate.value_codes import canonical_values
 from datasources.spark.operators.changelog.aggregate.value_results import extreme_values, value_result
 from datasources.spark.operators.changelog.change_operator import OperatorState
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, Ints, ints, weights
+from datasources.spark.operators.changelog.value_codes import canonical_values
 
 STATE_VERSION: Final = 1
 GROUPS: Final = "groups"
@@ -85,6 +85,16 @@ class AggregateOperator:
             "columns": [f"{f.name} {f.type}" for f in self._data if f.name in {*self._keys, *used}],
             "insert-only": self._is_insert_only,
         }
+
+    @property
+    def is_net(self) -> bool:
+        """A group has one row at most before and after, and none if they are equal."""
+        return True
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The keys."""
+        return self._keys
 
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the changes of one micro-batch for one bucket; see `ChangeOperator.advance`.

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.spark.operators.buckets.partition_keys import as_array, equal_codes
-from datasources.spark.operators.changelog.aggregate.value_codes import canonical_values
+from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
-from datasources.spark.operators.changelog.row_groups import first_positions, run_starts
+from datasources.spark.operators.changelog.row_groups import first_positions, hashed_codes, run_starts
+from datasources.spark.operators.changelog.value_codes import canonical_values
 
 NUMBER_COLUMN: Final = "number"
 """BIGINT: tells groups with the same hash apart; 0 unless hashes collide."""
@@ -50,12 +50,12 @@ class Groups:
         if stored is not None:
             old = [as_array(stored.column(name)) for name in stored_keys]
             columns = [pa.concat_arrays(pair) for pair in zip(old, columns, strict=True)]
-        codes = _dense_codes(columns, known + rows.num_rows)
-        first = first_positions(codes, int(codes.max(initial=-1)) + 1)
         hashes = ints(rows, HASH_COLUMN)
-        numbers = np.zeros(len(first), dtype=np.int64)
         if stored is not None:
             hashes = np.concatenate([ints(stored, HASH_COLUMN), hashes])
+        codes, first = _stored_first(_codes(columns, hashes), known)
+        numbers = np.zeros(len(first), dtype=np.int64)
+        if stored is not None:
             numbers[:known] = ints(stored, NUMBER_COLUMN)
         hashes = hashes[first]
         _number_collisions(hashes, numbers, known)
@@ -87,10 +87,22 @@ class Groups:
         return ", ".join(f"{name} = {column[group].as_py()!r}" for name, column in pairs) or "all rows"
 
 
-def _dense_codes(columns: Sequence[Any], rows: int) -> Ints:
-    """Return codes from 0 without gaps, in the order of the first row of each."""
-    codes = equal_codes([pa.chunked_array([column]) for column in columns], rows)
-    return np.asarray(pa.array(codes).dictionary_encode().indices.to_numpy(), dtype=np.int64)
+def _codes(columns: Sequence[Any], hashes: Ints) -> Ints:
+    """Return a code per row, from 0 without gaps, equal where all columns are."""
+    names = [f"key_{n}" for n in range(len(columns))]
+    return hashed_codes(pa.table([*columns, pa.array(hashes)], names=[*names, HASH_COLUMN]), names)
+
+
+def _stored_first(codes: Ints, known: int) -> tuple[Ints, Ints]:
+    """Return other codes, those of the first ``known`` rows in their order, and the first row of each.
+
+    These rows differ from each other.
+    """
+    first = first_positions(codes, int(codes.max(initial=-1)) + 1)
+    is_new = first >= known
+    renamed = first
+    renamed[is_new], first = known + np.arange(int(is_new.sum())), np.concatenate([np.arange(known), first[is_new]])
+    return renamed[codes], first
 
 
 def _number_collisions(hashes: Ints, numbers: Ints, stored: int) -> None:

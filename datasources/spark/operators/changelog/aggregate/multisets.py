@@ -17,7 +17,9 @@ import pyarrow as pa
 from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.aggregate.groups import NUMBER_COLUMN, Groups
 from datasources.spark.operators.changelog.aggregate.partials import Contribution
-from datasources.spark.operators.changelog.aggregate.value_codes import (
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
+from datasources.spark.operators.changelog.state_pages import StatePages
+from datasources.spark.operators.changelog.value_codes import (
     canonical_values,
     combined_codes,
     mixed_hashes,
@@ -25,8 +27,6 @@ from datasources.spark.operators.changelog.aggregate.value_codes import (
     value_hashes,
     value_ranks,
 )
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
-from datasources.spark.operators.changelog.state_pages import StatePages
 
 _GROUP_HASH: Final = "group_hash"
 _COUNT: Final = "count"

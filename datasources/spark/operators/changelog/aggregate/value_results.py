@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from datasources.spark.operators.changelog.aggregate.aggregate_call import LISTS, AggregateCall
 from datasources.spark.operators.changelog.aggregate.groups import Groups
 from datasources.spark.operators.changelog.aggregate.multisets import Entries
-from datasources.spark.operators.changelog.aggregate.value_codes import value_ranks
-from datasources.spark.operators.changelog.changes import Ints
+from datasources.spark.operators.changelog.changes import Ints, stable_order
+from datasources.spark.operators.changelog.value_codes import value_ranks
 
 
 def value_result(call: AggregateCall, entries: Entries, *, is_after: bool) -> Any:
@@ -49,9 +49,22 @@ def extreme_values(groups: Groups, stored: Any, values: Any, weights: Ints, *, i
     if stored is not None:
         there = np.flatnonzero(stored.is_valid().to_numpy(zero_copy_only=False))
         values, at = pa.concat_arrays([stored.take(pa.array(there)), values]), np.concatenate([there, at])
+    if pa.types.is_integer(values.type) and not values.null_count:
+        return _extreme_integers(values, at, len(groups), is_max=is_max)
     ranks, count = value_ranks(values)
-    order = np.argsort(at * count + ranks, kind="stable")
+    order = stable_order(at * count + ranks)
     return _picked(values, order, at[order], len(groups), is_last=is_max)
+
+
+def _extreme_integers(values: Any, groups: Ints, count: int, *, is_max: bool) -> Any:
+    """Return the smallest or largest of the values of each group."""
+    numbers = values.to_numpy()
+    limits, update = np.iinfo(numbers.dtype), np.maximum if is_max else np.minimum
+    found = np.full(count, limits.min if is_max else limits.max, dtype=numbers.dtype)
+    update.at(found, groups, numbers)
+    is_empty = np.ones(count, dtype=np.bool_)
+    is_empty[groups] = False
+    return pa.array(found, mask=is_empty, type=values.type)
 
 
 def _picked(values: Any, at: Ints, groups: Ints, count: int, *, is_last: bool) -> Any:

@@ -97,6 +97,20 @@ class JoinOperator:
             "null-safe keys": [bool(each) for each in self.null_safe],
         }
 
+    @property
+    def is_net(self) -> bool:
+        """Not where a row without a match may equal a pair, or one of the other table."""
+        is_padded = self.kind in {JoinKind.LEFT, JoinKind.RIGHT}
+        has_null_pairs = not self.null_safe or any(self.null_safe)
+        return self.kind is not JoinKind.FULL and not (is_padded and has_null_pairs)
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The keys of a table whose rows all are in the result; of a FULL join, where there is none, those of both."""
+        if self.kind is JoinKind.FULL:
+            return (*self.left_keys, *self.right_keys)
+        return tuple(self.right_keys if self.kind is JoinKind.RIGHT else self.left_keys)
+
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the changes of one micro-batch for one bucket; see `ChangeOperator.advance`."""
         changes = [conformed(rows, schema) for rows, schema in zip(inputs, (self.left, self.right), strict=True)]

@@ -16,7 +16,7 @@ from datasources.spark.operators.changelog.multiplicities import MISSING_REMOVAL
 from datasources.spark.operators.changelog.row_groups import (
     code_sums,
     first_positions,
-    hashed_codes,
+    merged_codes,
     sorted_unique,
 )
 
@@ -74,6 +74,16 @@ class MatchOperator:
         """What the state depends on."""
         return {"columns": [f"{each.name} {each.type}" for each in self.schema], "emits": self.emits.value}
 
+    @property
+    def is_net(self) -> bool:
+        """Rows are merged, and each has a flag or none."""
+        return True
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """All columns of the table."""
+        return tuple(self.schema.names)
+
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the changes of one micro-batch for one bucket; see `ChangeOperator.advance`."""
         table, matches = (conformed(rows, self.schema) for rows in inputs)
@@ -115,7 +125,7 @@ def _merged(stored: pa.Table | None, changes: pa.Table) -> tuple[MergedRows, Mer
     both = both.combine_chunks()
     is_old = np.arange(both.num_rows) < both.num_rows - changes.num_rows
     data = both.drop_columns([WEIGHT_COLUMN, MATCHES_COLUMN])
-    codes = hashed_codes(data, [name for name in data.column_names if name != HASH_COLUMN])
+    codes = merged_codes(data, [name for name in data.column_names if name != HASH_COLUMN])
     count = int(codes.max(initial=-1)) + 1
     rows = data.take(pa.array(first_positions(codes, count)))
 

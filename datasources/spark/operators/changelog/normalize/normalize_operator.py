@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from datasources.errors import RecordError
 from datasources.spark.operators.changelog.change_operator import OperatorState
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints, with_weights
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, consolidated, ints, with_weights
 from datasources.spark.operators.changelog.multiplicities import add_count, conformed, merged_rows
 from datasources.spark.operators.changelog.row_groups import (
     Bools,
@@ -81,13 +81,23 @@ class NormalizeOperator:
         """What the state depends on."""
         return {"columns": [f"{each.name} {each.type}" for each in self.schema], "keys": list(self.keys)}
 
+    @property
+    def is_net(self) -> bool:
+        """Rows before and after are merged."""
+        return True
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The keys."""
+        return tuple(self.keys)
+
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the events of one micro-batch for one bucket; see `ChangeOperator.advance`.
 
         Raises:
             RecordError: different events of a key have one position, which is the key's last in the micro-batch.
         """
-        events, is_truncated = self._after_truncation(conformed(inputs[0], self.input))
+        events, is_truncated = self._after_truncation(consolidated(conformed(inputs[0], self.input)))
         events = self._last_events(events)
         is_delete = _booleans(events, self.kind_column)
         rows = events.select([*self.schema.names, HASH_COLUMN])

@@ -99,6 +99,16 @@ class RankOperator:
             "insert-only": bool(self.is_insert_only),
         }
 
+    @property
+    def is_net(self) -> bool:
+        """The rows of the table are merged, and each rank of a row changes once."""
+        return True
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The keys of partitions."""
+        return tuple(self.partition_keys)
+
     def advance(self, state: OperatorState, inputs: Sequence[pa.Table]) -> pa.Table:
         """Process the changes of one micro-batch for one bucket; see `ChangeOperator.advance`.
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints
 from datasources.spark.operators.changelog.rank.value_order import (
     OrderKey,
+    combined_parts,
     order_parts,
     peer_starts,
     sorted_positions,
@@ -52,7 +53,7 @@ class RankedRows:
     ) -> RankedRows:
         """Sort rows that have HASH_COLUMN; with ``is_total`` peers are ordered by all their columns."""
         partitions = hashed_codes(rows, partition_keys)
-        parts = [partitions, *order_parts(rows, keys)]
+        parts = combined_parts([partitions, *order_parts(rows, keys)])
         order = sorted_positions(parts, rows.num_rows)
         peers = peer_starts(parts, order)
         if is_total and not peers.all():
@@ -91,7 +92,8 @@ def _ordered_peers(rows: pa.Table, order: Ints, peers: Bools) -> Ints:
     at = np.flatnonzero(np.bincount(groups)[groups] > 1)
     tied = rows.take(pa.array(order[at]))
     names = [name for name in rows.column_names if name != HASH_COLUMN]
-    inner = sorted_positions([groups[at], *order_parts(tied, [OrderKey(name) for name in names])], len(at))
+    parts = combined_parts([groups[at], *order_parts(tied, [OrderKey(name) for name in names])])
+    inner = sorted_positions(parts, len(at))
     order = order.copy()
     order[at] = order[at][inner]
     return order

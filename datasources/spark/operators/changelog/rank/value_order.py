@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from datasources.spark.operators.changelog.changes import Ints
+from datasources.spark.operators.changelog.changes import Ints, stable_order
 from datasources.spark.operators.changelog.row_groups import Bools
 
 Part = NDArray[Any]
 """Integers, one per row. A list of them orders rows by the first, then by the second, and so on."""
 
 _MAX_INT64_DIGITS: Final = 18
+_MAX_CODES: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,31 @@ def order_parts(rows: pa.Table, keys: Sequence[OrderKey]) -> list[Part]:
     return parts
 
 
+def combined_parts(parts: Sequence[Part]) -> list[Part]:
+    """Return fewer parts with the same order: neighbours become one as far as their ranges fit an integer."""
+    found: list[Part] = []
+    widest = _MAX_CODES
+    for part in parts:
+        lowest, highest = (int(part.min()), int(part.max())) if len(part) else (0, 0)
+        width = highest - lowest + 1
+        if width >= _MAX_CODES:
+            found.append(part)
+            widest = _MAX_CODES
+            continue
+        wide = part if part.dtype == np.uint64 else part.astype(np.int64)
+        codes = (wide - wide.dtype.type(lowest)).astype(np.int64)
+        if found and widest * width < _MAX_CODES:
+            found[-1], widest = found[-1] * width + codes, widest * width
+        else:
+            found.append(codes)
+            widest = width
+    return found
+
+
 def sorted_positions(parts: Sequence[Part], count: int) -> Ints:
     """Return the positions of ``count`` rows in the order of their parts; peers keep their order."""
+    if len(parts) == 1 and parts[0].dtype == np.int64:
+        return stable_order(parts[0])
     return np.lexsort(parts[::-1]) if parts else np.arange(count, dtype=np.int64)
 
 

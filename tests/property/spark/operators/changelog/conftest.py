@@ -11,4 +11,5 @@ from datasources.spark.operators.changelog import state_pages
 def small_pages():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_pages, "PAGE_ROWS", 2)
+        patch.setattr(state_pages, "DENSE_PAGE_ROWS", 5)
         yield

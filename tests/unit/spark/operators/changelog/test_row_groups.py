@@ -7,7 +7,13 @@ import pyarrow as pa
 import pytest
 
 from datasources.spark.operators.changelog.changes import HASH_COLUMN
-from datasources.spark.operators.changelog.row_groups import code_sums, first_positions, hashed_codes, is_among
+from datasources.spark.operators.changelog.row_groups import (
+    code_sums,
+    first_positions,
+    hashed_codes,
+    is_among,
+    merged_codes,
+)
 
 NAN = float("nan")
 
@@ -28,6 +34,20 @@ def test_rows_of_different_hashes_are_different():
 
 def test_rows_of_one_hash_are_compared_with_each_other():
     assert is_partition(codes([1, 2, 1, 2, 3], [7, 7, 7, 7, 7]), "ababc")
+
+
+@pytest.mark.parametrize(
+    ("values", "hashes", "groups"),
+    [
+        (["x", "y", "x", "z", None, "y", None], [1] * 7, "abacdbd"),
+        (["x", "x", "x"], [1, 2, 1], "aba"),
+        ([NAN, 0.0, -0.0, NAN, None], [5] * 5, "abbac"),
+        ([{"f": -0.0}, {"f": 0.0}, None, {"f": None}], [5] * 4, "aabc"),
+    ],
+)
+def test_rows_that_share_a_hash_are_found_by_their_values(values, hashes, groups):
+    table = pa.table({"v": pa.array(values), HASH_COLUMN: pa.array(hashes, type=pa.int64())})
+    assert is_partition(merged_codes(table, ["v"]).tolist(), groups)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from datasources.spark.operators.changelog.rank.value_order import (
     OrderKey,
+    combined_parts,
     is_sortable,
     order_parts,
     peer_starts,
@@ -50,7 +52,9 @@ ASCENDING = {
 def order_of(values, kind, *, ascending=True, nulls_first=True, slice_from=0):
     table = pa.table({"v": pa.array(values, type=kind)}).slice(slice_from)
     parts = order_parts(table, [OrderKey("v", ascending, nulls_first)])
-    return sorted_positions(parts, table.num_rows).tolist()
+    found = sorted_positions(parts, table.num_rows).tolist()
+    assert sorted_positions(combined_parts(parts), table.num_rows).tolist() == found
+    return found
 
 
 @pytest.mark.parametrize(("kind", "values"), ASCENDING.values(), ids=ASCENDING)
@@ -91,3 +95,17 @@ def test_nested_values_have_a_deterministic_order_but_are_no_order_keys():
     assert order_of([[2], [1], [2]], kind) == [1, 0, 2]
     assert not is_sortable(kind)
     assert is_sortable(pa.string())
+
+
+@pytest.mark.parametrize("bits", [1, 8, 20, 31, 62, 64])
+@pytest.mark.parametrize("kind", ["int8", "int32", "int64", "uint64"])
+def test_parts_in_one_integer_have_their_order(kind, bits):
+    random = np.random.default_rng(bits)
+    limits = np.iinfo(kind)
+    low, high = max(limits.min, -(1 << bits - 1)), min(limits.max, (1 << bits - 1) - 1)
+    parts = [random.choice(random.integers(low, high, 9, dtype=kind, endpoint=True), 200) for _ in range(4)]
+    parts.insert(2, random.integers(0, 3, 200).astype(np.int8))
+    combined = combined_parts(parts)
+    assert sorted_positions(combined, 200).tolist() == sorted_positions(parts, 200).tolist()
+    order = sorted_positions(parts, 200)
+    assert peer_starts(combined, order).tolist() == peer_starts(parts, order).tolist()

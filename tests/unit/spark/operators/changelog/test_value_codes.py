@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from datasources.spark.operators.changelog.aggregate.value_codes import (
+from datasources.spark.operators.changelog.value_codes import (
     canonical_values,
     value_codes,
     value_hashes,
