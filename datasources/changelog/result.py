@@ -23,10 +23,12 @@ from datasources.spark.operators.changelog.changes import (
     Ints,
     consolidated,
     data_names,
+    ints,
     row_codes,
+    stable_order,
     weights,
 )
-from datasources.spark.operators.changelog.row_groups import code_sums
+from datasources.spark.operators.changelog.row_groups import code_sums, run_starts
 from datasources.spark.operators.changelog.run_changes import plain_schema
 from datasources.spark.scan.schema import arrow_output_schema
 
@@ -128,7 +130,7 @@ class NetChanges:
         weight = weights(rows)
         kinds = np.where(weight < 0, _DELETE, _INSERT)
         if self.key is not None:
-            codes = row_codes(rows, list(self.key))
+            codes = _key_codes(rows, self.key)
             updated = _updated(codes, weight)
             kinds = np.where(updated, kinds + (_BEFORE - _DELETE), kinds)
         order = np.concatenate([np.flatnonzero(weight < 0), np.flatnonzero(weight > 0)])
@@ -166,6 +168,18 @@ class UnpackNetChanges:
     def _declared(self, cell: pa.Table, schema: pa.Schema) -> pa.Table:
         columns = [cell.column(name) for name in (*self.columns, WEIGHT_COLUMN)]
         return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+
+
+def _key_codes(rows: pa.Table, key: tuple[str, ...]) -> Ints:
+    """Return a code per row, equal where the key is."""
+    column = rows.column(key[0]) if len(key) == 1 else None
+    if column is None or column.null_count or not pa.types.is_integer(column.type):
+        return row_codes(rows, list(key))
+    values = ints(rows, key[0])
+    order = stable_order(values)
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.cumsum(run_starts(values[order])) - 1
+    return codes
 
 
 def _updated(codes: Ints, weight: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -59,10 +59,10 @@ def stable_order(values: Ints) -> Ints:
     """
     bits = max(len(values) - 1, 1).bit_length()
     lowest, highest = int(values.min(initial=0)), int(values.max(initial=0))
-    places = np.arange(len(values), dtype=np.int64)
+    positions = np.arange(len(values), dtype=np.int64)
     mask = (1 << bits) - 1
     is_exact = highest - lowest < 1 << (_BITS - bits)
-    keys = ((values - lowest) << bits if is_exact else values & ~mask) | places
+    keys = ((values - lowest) << bits if is_exact else values & ~mask) | positions
     keys.sort()
     order = keys & mask
     return order if is_exact else _sorted_within(order, values[order], keys >> bits)
