@@ -58,7 +58,7 @@ def result_origin(catalyst: Catalyst, operators: Mapping[int, OperatorNode], pla
     ids = (attribute_id(each) for each in items(plan.output())[:-1])
     names = dict(zip(ids, found.operator.output.names, strict=True))
     chosen = tuple(None if each is None else names.get(each) for each in columns)
-    is_whole = not is_filtered and None not in chosen
+    is_whole = kind(plan) == "MapInArrow" and not is_filtered and None not in chosen
     return ResultOrigin(
         operator=found.operator, columns=chosen, packed=catalyst.frame(plan.child()) if is_whole else None
     )
