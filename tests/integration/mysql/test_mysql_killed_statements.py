@@ -31,7 +31,15 @@ def test_changes_lead_to_what_the_server_answers(
     size = str(rows_per_batch)
     script = [shop.declaration(table, scan__max_rows_per_batch=size) for table in ("orders", "customers")]
     queries = {f"query_{number}": STATEMENTS[name] for number, name in enumerate(names)}
-    run_with_kills(shop, recording, script, kills=3, queries=queries, transactions=TRANSACTIONS[rows_per_batch])
+    run_with_kills(
+        shop,
+        recording,
+        script,
+        kills=3,
+        queries=queries,
+        transactions=TRANSACTIONS[rows_per_batch],
+        settings={"spark.sql.shuffle.partitions": "2"},  # equal keys of a result must meet
+    )
     found = {
         name: recorded_rows(QueryDirectory(recording.directory / directory))
         for name, directory in zip(names, queries, strict=True)
