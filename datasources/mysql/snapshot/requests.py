@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from datasources.errors import SchemaError
 from datasources.mysql.binlog.positions.positions import BinlogPosition
@@ -92,6 +93,9 @@ class Selection:
     def images(self, batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
         """Return images of the binlog in the columns that are read; a missing column is NULL.
 
+        A column that had a smaller type is widened: the statement between an image and the table as it is now decides
+        what becomes of the rows.
+
         Raises:
             SchemaError: A column has another type there.
         """
@@ -103,6 +107,8 @@ def _as_read(batch: pa.RecordBatch, wanted: pa.Schema, where: str) -> pa.RecordB
     for field in wanted:
         at = batch.schema.get_field_index(field.name)
         values = pa.nulls(batch.num_rows, field.type) if at < 0 else batch.column(at)
+        if _is_smaller(values.type, field.type):
+            values = pc.cast(values, field.type, safe=True)
         if values.type != field.type:
             raise SchemaError(
                 f"column '{field.name}' of {where} changed its type while the table was read: {field.type} became "
@@ -110,3 +116,12 @@ def _as_read(batch: pa.RecordBatch, wanted: pa.Schema, where: str) -> pa.RecordB
             )
         arrays.append(values)
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
+
+
+def _is_smaller(own: pa.DataType, wanted: pa.DataType) -> bool:
+    """Return whether every value of a type is one of the wanted type too."""
+    if pa.types.is_decimal128(own) and pa.types.is_decimal128(wanted):
+        digits = own.precision - own.scale
+        return bool(wanted.scale >= own.scale and wanted.precision - wanted.scale >= digits)
+    alike = (pa.types.is_signed_integer, pa.types.is_floating)
+    return any(each(own) and each(wanted) for each in alike) and bool(own.bit_width < wanted.bit_width)
