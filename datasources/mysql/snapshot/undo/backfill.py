@@ -28,7 +28,8 @@ from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_again_advice
 
-_UNSEEN: Final = (BackfillEffect.REPLACED, BackfillEffect.REWRITTEN)
+_UNSEEN: Final = frozenset(BackfillEffect) - {BackfillEffect.NONE, BackfillEffect.EMPTIED}
+_EMPTIED: Final = (BackfillEffect.EMPTIED, BackfillEffect.REPLACED)
 
 
 @dataclass(slots=True)
@@ -103,7 +104,10 @@ class Backfill:
         policy = self._settings.on_rewrite
         if effect is BackfillEffect.NONE or (effect in _UNSEEN and policy is RewritePolicy.IGNORE):
             return
-        if effect is not BackfillEffect.REWRITTEN or policy is RewritePolicy.REREAD:
+        if effect is BackfillEffect.UNCERTAIN and policy is RewritePolicy.REREAD:
+            return  # either the rows are as before, or they are void where the statement follows in the changelog
+        is_reread = effect is BackfillEffect.REWRITTEN and policy is RewritePolicy.REREAD
+        if effect in _EMPTIED or is_reread:
             for chunk in chunks:  # the statement follows in the changelog
                 chunk.undo.empty()
         elif not chunks[0].undo.is_emptied:

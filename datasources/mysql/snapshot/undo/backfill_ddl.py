@@ -2,7 +2,9 @@
 
 Rules of this file. Row events report every change of a row except those made by DDL, so a statement is harmless only if
 the classifier in `ddl` says so; nothing is guessed. A table that was emptied or replaced yields no rows: the statement
-itself follows in the changelog. Any other statement fails the read.
+itself follows in the changelog. So does one that certainly rewrites rows, if the table is read again after it. But rows
+may be left out only if the changelog certainly has them void: it knows types that are not known here. Any other
+statement fails the read.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from itertools import pairwise
 
 from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
-from datasources.mysql.ddl import Action, classify, concerns
+from datasources.mysql.ddl import Action, classify, concerns, redefinitions
 from datasources.mysql.tables.chunk_key import TableName
 
 
@@ -28,6 +30,10 @@ class BackfillEffect(Enum):
     """Another table was given its name."""
     REWRITTEN = "rewritten"
     """Rows may have other values now, and the binlog does not have the earlier ones."""
+    UNCERTAIN = "uncertain"
+    """As REWRITTEN, but the changelog, which knows more, may pass over the statement: rows are as before then."""
+    UNIDENTIFIED = "unidentified"
+    """The index by which rows are found is gone, and the changelog may pass over the statement."""
 
 
 def effect_on(statement: Statement, table: TableName, columns: Collection[str], key: str) -> BackfillEffect:
@@ -42,9 +48,18 @@ def effect_on(statement: Statement, table: TableName, columns: Collection[str], 
         return BackfillEffect.REPLACED
     if effect.action is Action.TRUNCATE or effect.is_emptied or _exchanges(statement):
         return BackfillEffect.EMPTIED
-    if effect.action is Action.STOP or _drops_index(statement, key):
+    may_rewrite = effect.action is Action.STOP
+    if may_rewrite and not _may_pass(statement, table, columns):
         return BackfillEffect.REWRITTEN
-    return BackfillEffect.NONE
+    if _drops_index(statement, key):
+        return BackfillEffect.UNIDENTIFIED
+    return BackfillEffect.UNCERTAIN if may_rewrite else BackfillEffect.NONE
+
+
+def _may_pass(statement: Statement, table: TableName, columns: Collection[str]) -> bool:
+    """Return whether types before the statement, or a server that logs cascades, may make it one that keeps rows."""
+    is_known = classify(statement, {table: dict.fromkeys(columns)}, lambda *found: found == table)
+    return bool(redefinitions(statement)) or is_known.action is Action.PASS
 
 
 def _unknown() -> bool:

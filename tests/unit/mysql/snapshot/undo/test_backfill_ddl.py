@@ -8,6 +8,7 @@ from datasources.mysql.binlog.statements.statements import parse_statement
 from datasources.mysql.snapshot.undo.backfill_ddl import BackfillEffect, effect_on
 
 NONE, EMPTIED, REWRITTEN = BackfillEffect.NONE, BackfillEffect.EMPTIED, BackfillEffect.REWRITTEN
+UNCERTAIN, UNIDENTIFIED = BackfillEffect.UNCERTAIN, BackfillEffect.UNIDENTIFIED
 
 CASES = [
     ("TRUNCATE t", EMPTIED),
@@ -40,7 +41,13 @@ CASES = [
     ("ALTER TABLE t ADD UNIQUE KEY (v), ADD CONSTRAINT c CHECK (v > 0)", NONE),
     ("ALTER TABLE t DROP COLUMN x, DROP INDEX i", NONE),
     ("ALTER TABLE t DROP COLUMN IF EXISTS V", REWRITTEN),
-    ("ALTER TABLE t DROP INDEX the_key", REWRITTEN),
+    ("ALTER TABLE t DROP INDEX the_key", UNIDENTIFIED),
+    ("ALTER TABLE t MODIFY v BIGINT, DROP INDEX the_key", UNIDENTIFIED),
+    ("ALTER TABLE t DROP COLUMN v, DROP INDEX the_key", REWRITTEN),
+    ("DROP INDEX the_key ON t", UNIDENTIFIED),
+    ("ALTER TABLE t MODIFY v BIGINT", UNCERTAIN),
+    ("ALTER TABLE t CHANGE COLUMN v v VARCHAR(90)", UNCERTAIN),
+    ("ALTER TABLE t ADD FOREIGN KEY (v) REFERENCES p (id) ON DELETE CASCADE", UNCERTAIN),
     ("ALTER TABLE t DROP PRIMARY KEY", REWRITTEN),
     ("ALTER TABLE t DROP FOREIGN KEY f", NONE),
     ("ALTER TABLE t TRUNCATE PARTITION p", REWRITTEN),
