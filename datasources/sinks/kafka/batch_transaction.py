@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -110,21 +110,17 @@ class BatchTransaction:
 
         self._began = self._now_s()
         producer.begin_transaction()
-        for record in records:
-            try:
+        with _first_refusal(producer, failures):
+            for record in records:
                 send(producer, self._topic, record.key, record.value, delivered)
-            except KafkaException:  # after a record was refused each further one is: the first refusal says why
-                producer.poll(_REPORT_S)
-                if not failures:
-                    raise
-            if failures:
-                raise KafkaException(failures[0])
-        if number is not None:
-            with closing(self._consumer()) as consumer:
-                position = TopicPartition(self._topic, 0, number)
-                producer.send_offsets_to_transaction([position], consumer.consumer_group_metadata(), _ANSWER_S)
-        # It flushes, and fails if a record did. Unbounded, it waits for a broker that hangs for ever.
-        producer.commit_transaction(self._timeout_s)
+                if failures:
+                    raise KafkaException(failures[0])
+            if number is not None:
+                with closing(self._consumer()) as consumer:
+                    position = TopicPartition(self._topic, 0, number)
+                    producer.send_offsets_to_transaction([position], consumer.consumer_group_metadata(), _ANSWER_S)
+            # It flushes, and fails if a record did. Unbounded, it waits for a broker that hangs for ever.
+            producer.commit_transaction(self._timeout_s)
 
     def _open(self) -> Producer:
         settings = {"transactional.id": self._id, _TIMEOUT: self._timeout_ms}
@@ -207,6 +203,19 @@ class BatchTransaction:
             )
         action = f"writing {_shown(number)} into '{self._topic}'"
         return explain(error, action=action, servers=self._config.bootstrap_servers)
+
+
+@contextmanager
+def _first_refusal(producer: Producer, failures: Sequence[KafkaError]) -> Iterator[None]:
+    """While in the block, let the first record that was refused say why: after it each further call fails too."""
+    try:
+        yield
+    except KafkaException as error:
+        if not failures:
+            producer.poll(_REPORT_S)
+        if failures:
+            raise KafkaException(failures[0]) from error
+        raise
 
 
 def _shown(number: int | None) -> str:
