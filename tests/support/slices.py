@@ -34,7 +34,8 @@ def all_slices() -> list[list[str]]:
     Raises:
         RuntimeError: the tests cannot be collected.
     """
-    asked = subprocess.run([*PYTEST, "--collect-only", "-m", "full"], capture_output=True, text=True, check=False)
+    collecting = [*PYTEST, "-p", "no:randomly", "--collect-only", "-m", "full"]  # the same slices in each run
+    asked = subprocess.run(collecting, capture_output=True, text=True, check=False)
     names = [line for line in asked.stdout.splitlines() if "::" in line]
     if asked.returncode or not names:
         raise RuntimeError(asked.stdout + asked.stderr)
