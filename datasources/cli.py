@@ -19,7 +19,15 @@ from rich.text import Text
 
 from datasources.distribution import installed_version
 from datasources.errors import OptionError, TidemarkError
-from datasources.mysql.preflight.command import PASSWORD_VARIABLE, mysql_app, parse_options, password_of
+from datasources.mysql.preflight.command import (
+    Hostname,
+    Password,
+    Port,
+    SourceOptions,
+    mysql_app,
+    parse_options,
+    password_of,
+)
 from datasources.terminal_text import plain
 
 __all__ = ["app", "main"]
@@ -202,13 +210,10 @@ def sql(
 def sync(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     database: Annotated[str, typer.Option(help="Its name.")],
     to: Annotated[str, typer.Option(metavar="delta:DIR", help="Directory of the copies, tables of Delta Lake.")],
-    hostname: Annotated[str, typer.Option(help="Host name or address of the server.")] = "localhost",
-    port: Annotated[int, typer.Option(help="Its port.")] = 3306,
+    hostname: Hostname = "localhost",
+    port: Port = 3306,
     username: Annotated[str, typer.Option(help="The login that reads.")] = "root",
-    password: Annotated[
-        str | None,
-        typer.Option(envvar=PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal."),
-    ] = None,
+    password: Password = None,
     table_name: Annotated[str, typer.Option(help="Which tables, a regular expression.")] = ".*",
     exclude: Annotated[str | None, typer.Option(help="Tables to leave out, a regular expression.")] = None,
     reread_after_ddl: Annotated[  # noqa: FBT002 - a flag of the command line
@@ -218,9 +223,7 @@ def sync(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         bool, typer.Option("--once", help="Copy what there is, and end.")
     ] = False,
     interval: Annotated[str, typer.Option(help="Between two batches of a table.")] = "10 s",
-    option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="Another option of the source.")
-    ] = None,
+    option: SourceOptions = None,
     conf: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")
     ] = None,

@@ -9,18 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from datasources.errors import EnvironmentProblem
+from datasources.sinks.lake.delta_sink import DELTA_SETTINGS
 from datasources.sql.shell.shell_session import start_session
 from datasources.sync.database_sync import DatabaseSync
 
 if TYPE_CHECKING:
     from datasources.sync.sync_request import SyncRequest
 
-DELTA_SETTINGS: Final[Mapping[str, str]] = {
-    "spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-}
-"""Settings of a session with Delta Lake, for Spark 4.2."""
 _NEWEST_SPARK: Final = "4.3"
 _OWN_SETTINGS: Final = {
     "spark.app.name": "tidemark mysql sync",

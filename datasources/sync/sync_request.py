@@ -13,7 +13,7 @@ from datasources.errors import OptionError
 from datasources.mysql.config.captured_tables import CapturedTables
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import ConnectionSettings, connection_settings
-from datasources.options import parse_group
+from datasources.options import lower_keys, parse_group
 
 _SCHEME: Final = "delta:"
 _SET_BY_SYNC: Final = frozenset(
@@ -67,9 +67,8 @@ class SyncRequest:
     @property
     def connection(self) -> ConnectionSettings:
         """The server and the login."""
-        known = {each.alias for each in MySqlConnectionOptions.model_fields.values()}
-        given = {key: value for key, value in self.source_options.items() if key in known}
-        return connection_settings(parse_group(MySqlConnectionOptions, given)).for_first_contact()
+        options = parse_group(MySqlConnectionOptions, lower_keys(self.source_options))
+        return connection_settings(options).for_first_contact()
 
     @property
     def trigger(self) -> dict[str, str | bool]:

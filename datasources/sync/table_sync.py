@@ -26,6 +26,7 @@ from datasources.sinks.lake.delta_copy import KIND_COLUMN, SEQUENCE_COLUMN, Delt
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.types import StructType
 
     from datasources.sync.sync_request import SyncRequest
 
@@ -66,14 +67,14 @@ class TableSync:
             SourceUnavailable: the server cannot be reached, or is not ready.
         """
         schema = self._schema()
-        stream = read_stream(self._spark, "tidemark-mysql", self._options(schema))
-        columns = stream.drop(KIND_COLUMN, SEQUENCE_COLUMN).schema
+        stream = self._stream(schema)
+        columns = _table_columns(stream)
         copy = DeltaCopy(self._spark, self._request.copy_of(self._table), columns, _key(schema))
         copy.create()
         writer = stream.writeStream.foreachBatch(_writer(copy)).queryName(f"sync {self.name}")
         writer = writer.option("checkpointLocation", self._request.checkpoint_of(self._table))
         writer = writer.trigger(**self._request.trigger)
-        self._columns = {field.name: field.dataType.simpleString() for field in columns}
+        self._columns = _types(columns)
         self._query = writer.start()
 
     def step(self) -> bool:
@@ -103,14 +104,13 @@ class TableSync:
         """Start the query again if the table has other columns now."""
         error = _error_of(message, self.name)
         before = self._columns
-        if f"[{SchemaError.code}]" not in message or self._columns_now() == before:
+        if f"[{SchemaError.code}]" not in message or _types(_table_columns(self._stream(self._schema()))) == before:
             raise error
         self.start()
         self._report(f"{self.name}: {_difference(before, self._columns)}")
 
-    def _columns_now(self) -> Mapping[str, str]:
-        stream = read_stream(self._spark, "tidemark-mysql", self._options(self._schema()))
-        return {field.name: field.dataType.simpleString() for field in stream.drop(KIND_COLUMN, SEQUENCE_COLUMN).schema}
+    def _stream(self, schema: TableSchema) -> DataFrame:
+        return read_stream(self._spark, "tidemark-mysql", self._options(schema))
 
     def _schema(self) -> TableSchema:
         connection = connect(self._request.connection, doing=f"looking at the columns of {self.name}")
@@ -129,6 +129,14 @@ class TableSync:
             "on-rewrite-ddl": "reread" if self._request.rereads else "fail",
             "watermark.on-change": "continue",
         }
+
+
+def _table_columns(stream: DataFrame) -> StructType:
+    return stream.drop(KIND_COLUMN, SEQUENCE_COLUMN).schema
+
+
+def _types(columns: StructType) -> dict[str, str]:
+    return {field.name: field.dataType.simpleString() for field in columns}
 
 
 def _writer(copy: DeltaCopy) -> Callable[[DataFrame, int], None]:

@@ -216,9 +216,7 @@ def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
     Args:
         statement: as the binlog reader emits it; others than ALTER TABLE redefine none.
     """
-    is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
-    clauses = _clauses(statement) if is_alter else None
-    return {} if clauses is None else redefined_columns(clauses)
+    return redefined_columns(_known_clauses(statement))
 
 
 def additions(statement: Statement) -> list[str]:
@@ -227,9 +225,13 @@ def additions(statement: Statement) -> list[str]:
     Args:
         statement: as the binlog reader emits it.
     """
+    return added_columns(_known_clauses(statement))
+
+
+def _known_clauses(statement: Statement) -> list[list[str]]:
+    """Return the clauses of an ALTER TABLE that are read here; other statements have none."""
     is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
-    clauses = _clauses(statement) if is_alter else None
-    return [] if clauses is None else added_columns(clauses)
+    return (_clauses(statement) if is_alter else None) or []
 
 
 def _clauses(statement: Statement) -> list[list[str]] | None:

@@ -10,10 +10,19 @@ import typer
 
 from datasources.errors import OptionError
 
-__all__ = ["PASSWORD_VARIABLE", "mysql_app", "parse_options", "password_of"]
+__all__ = ["Hostname", "Password", "Port", "SourceOptions", "mysql_app", "parse_options", "password_of"]
 
 _COLUMNS_OF_FILES: Final = 160
-PASSWORD_VARIABLE: Final = "TIDEMARK_MYSQL_PASSWORD"  # noqa: S105 - a variable's name
+_PASSWORD_VARIABLE: Final = "TIDEMARK_MYSQL_PASSWORD"  # noqa: S105 - a variable's name
+
+Hostname = Annotated[str, typer.Option(help="Host name or address of the server.")]
+Port = Annotated[int, typer.Option(help="Its port.")]
+Password = Annotated[
+    str | None, typer.Option(envvar=_PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal.")
+]
+SourceOptions = Annotated[
+    list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="Another option of the source.")
+]
 
 mysql_app = typer.Typer(name="mysql", help="MySQL and MariaDB.", no_args_is_help=True)
 
@@ -25,18 +34,13 @@ def _mysql() -> None:
 
 @mysql_app.command()
 def check(  # noqa: PLR0913, PLR0917 - each is an option of the command line
-    hostname: Annotated[str, typer.Option(help="Host name or address of the server.")] = "localhost",
-    port: Annotated[int, typer.Option(help="Its port.")] = 3306,
+    hostname: Hostname = "localhost",
+    port: Port = 3306,
     username: Annotated[str, typer.Option(help="The login that the query will use.")] = "root",
-    password: Annotated[
-        str | None,
-        typer.Option(envvar=PASSWORD_VARIABLE, show_envvar=True, help="Its password; asked for at a terminal."),
-    ] = None,
+    password: Password = None,
     database_name: Annotated[str, typer.Option(help="Database, or a regular expression.")] = ".*",
     table_name: Annotated[str, typer.Option(help="Table, or a regular expression.")] = ".*",
-    option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="Another option of the source.")
-    ] = None,
+    option: SourceOptions = None,
     is_json: Annotated[  # noqa: FBT002 - a flag of the command line
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,

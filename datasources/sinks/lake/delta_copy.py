@@ -20,8 +20,7 @@ from datasources.grammar.literals import quoted
 from datasources.grammar.spark_type_names import sql_name_of
 from datasources.mysql.upsert import latest_changes
 from datasources.sinks.change_sink import BatchNumber
-from datasources.sinks.lake.delta_sink import committed_as, delta_tables
-from datasources.sinks.lake.merge import merge_statement
+from datasources.sinks.lake.delta_sink import delta_tables, merge_into
 from datasources.sinks.net_actions import DELETE_COLUMN
 
 KIND_COLUMN: Final = "__tidemark_row_kind"
@@ -86,12 +85,7 @@ class DeltaCopy:
             kinds = {row.row_kind for row in latest.select("row_kind").distinct().collect()}
             self._follow()
             if kinds:
-                replaces = "truncate" in kinds
-                with (
-                    committed_as(latest.sparkSession, batch),
-                    merge_statement(self._actions(latest), self._target, self._key, replaces=replaces) as text,
-                ):
-                    latest.sparkSession.sql(text)
+                merge_into(self._path, self._actions(latest), self._key, batch, replaces="truncate" in kinds)
         finally:
             latest.unpersist()
 

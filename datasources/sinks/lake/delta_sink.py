@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -19,11 +19,16 @@ from datasources.sinks.lake.lake_columns import require_columns
 from datasources.sinks.lake.merge import merge_statement
 
 _EXTENSIONS_KEY: Final = "spark.sql.extensions"
-_EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
 _CATALOG_KEY: Final = "spark.sql.catalog.spark_catalog"
-_CATALOG: Final = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+DELTA_SETTINGS: Final[Mapping[str, str]] = {
+    "spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0",
+    _EXTENSIONS_KEY: "io.delta.sql.DeltaSparkSessionExtension",
+    _CATALOG_KEY: "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""Settings of a session with Delta Lake, for Spark 4.2."""
+_PACKAGES, _EXTENSION, _CATALOG = DELTA_SETTINGS.values()
 _SETTINGS: Final = (
-    "Start the session with spark.jars.packages=io.delta:delta-spark_4.2_2.13:4.4.0 (Delta's version for your Spark), "
+    f"Start the session with spark.jars.packages={_PACKAGES} (Delta's version for your Spark), "
     f"{_EXTENSIONS_KEY}={_EXTENSION} and {_CATALOG_KEY}={_CATALOG}, each after --conf."
 )
 _APPLICATION_KEY: Final = "spark.databricks.delta.write.txnAppId"
@@ -58,18 +63,33 @@ class DeltaSink:
         actions = actions.persist()
         try:
             if actions.count():
-                target = f"delta.{quoted(self._path)}"
-                with (
-                    committed_as(actions.sparkSession, batch),
-                    merge_statement(actions, target, self._table.key) as text,
-                ):
-                    actions.sparkSession.sql(text)
+                merge_into(self._path, actions, self._table.key, batch)
         finally:
             actions.unpersist()
 
 
+def merge_into(
+    path: str, actions: DataFrame, key: Sequence[str], batch: BatchNumber | None, *, replaces: bool = False
+) -> None:
+    """Apply actions to a table in one commit, unless the batch's number, or a later one, was committed.
+
+    Args:
+        path: directory of the table.
+        actions: as `merge_statement` takes them.
+        key: names of the columns of its key.
+        batch: whose.
+        replaces: whether rows without an action are deleted.
+    """
+    spark = actions.sparkSession
+    with (
+        _committed_as(spark, batch),
+        merge_statement(actions, f"delta.{quoted(path)}", key, replaces=replaces) as text,
+    ):
+        spark.sql(text)
+
+
 @contextmanager
-def committed_as(spark: SparkSession, batch: BatchNumber | None) -> Iterator[None]:
+def _committed_as(spark: SparkSession, batch: BatchNumber | None) -> Iterator[None]:
     """While in the block, let Delta skip what the query committed already; a query has a session of its own."""
     if batch is None:
         yield

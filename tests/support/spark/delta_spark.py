@@ -19,17 +19,12 @@ from datasources.embedded.fetch.directory_cache import CachedDirectory, Director
 from datasources.embedded.fetch.ivy import Artifact
 from datasources.embedded.fetch.jars import JarBundle, JarCache
 from datasources.errors import EnvironmentProblem
+from datasources.sinks.lake.delta_sink import DELTA_SETTINGS
 from tests.support.project import ROOT
 
-__all__ = ["DELTA_SETTINGS", "DeltaRows", "DeltaSpark", "committed_batches", "delta_spark"]
+__all__ = ["DeltaRows", "DeltaSpark", "committed_batches", "delta_spark"]
 
 SPARK_VERSION: Final = "4.2.0"
-DELTA_SETTINGS: Final[Mapping[str, str]] = {
-    "spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.databricks.delta.snapshotPartitions": "1",
-}
 _INSTALL_S: Final = 900
 _JARS: Final = JarBundle(
     title="Delta Lake 4.4.0",
@@ -65,7 +60,8 @@ class DeltaSpark:
     def settings(self) -> Mapping[str, str]:
         """Spark's settings for Delta Lake; Spark itself has what Delta Lake needs besides."""
         jars = ",".join(map(str, sorted(self.jars.glob("io.*.jar"))))
-        return {**DELTA_SETTINGS, "spark.jars.packages": "", "spark.jars": jars}
+        own = {"spark.jars.packages": "", "spark.jars": jars, "spark.databricks.delta.snapshotPartitions": "1"}
+        return {**DELTA_SETTINGS, **own}
 
     @property
     def environment(self) -> Mapping[str, str]:
