@@ -77,6 +77,11 @@ class JoinQuery:
         progress = self._query.lastProgress
         return 0 if progress is None else Moment.from_progress(progress.json).watermark_ms or 0
 
+    @property
+    def _batches(self) -> int:
+        progress = self._query.lastProgress
+        return 0 if progress is None else progress.batchId
+
     def wait_for(self, watermark_ms: int) -> None:
         """Return when the watermark has reached a time, and with it the last windows that end by then.
 
@@ -85,6 +90,7 @@ class JoinQuery:
         """
         wait_until(
             lambda: self.watermark_ms >= watermark_ms,
+            lambda: self._batches,
             lambda: "the demo's query that joins orders with a MySQL table had not read all orders",
         )
 

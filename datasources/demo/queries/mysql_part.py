@@ -117,4 +117,4 @@ class _Watch:
             read = f"{copied.snapshot_rows:,} rows, {copied.changes:,} changes"
             return f"the demo's query of a MySQL table had not {what} ({read})"
 
-        wait_until(is_so, failure)
+        wait_until(is_so, lambda: self._copy.copied, failure)
