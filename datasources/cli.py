@@ -223,6 +223,9 @@ def sync(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         bool, typer.Option("--once", help="Copy what there is, and end.")
     ] = False,
     interval: Annotated[str, typer.Option(help="Between two batches of a table.")] = "10 s",
+    restarts: Annotated[
+        int, typer.Option(help="How often in sequence a table is tried again after an error that may pass.")
+    ] = 10,
     option: SourceOptions = None,
     conf: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")
@@ -248,6 +251,7 @@ def sync(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         rereads=reread_after_ddl,
         is_once=once,
         interval=interval,
+        restarts=restarts,
     )
     run_sync(request, parse_settings(conf or ()), lambda line: typer.echo(plain(line)))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
-from datasources.errors import SchemaError
+from datasources.errors import SchemaError, SourceUnavailable
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.tables.table_schema import table_names
 from datasources.sync.table_sync import TableSync
@@ -48,7 +48,8 @@ class DatabaseSync:
             while self._step() and not stopped.wait(_POLL_S):
                 polls += 1
                 if not polls % _POLLS_PER_DISCOVERY and not self._request.is_once:
-                    self._discover()
+                    with suppress(SourceUnavailable):  # the tables' queries report it, and end the command if it stays
+                        self._discover()
         finally:
             for table in self._tables.values():
                 table.stop()
@@ -62,7 +63,7 @@ class DatabaseSync:
             )
 
     def _step(self) -> bool:
-        """Return whether a query runs."""
+        """Return whether a query runs; those that do not are started."""
         running = [table.step() for table in self._tables.values()]
         return any(running)
 
@@ -71,7 +72,4 @@ class DatabaseSync:
             found = table_names(connection, self._request.wants)
         for _, name in found:
             if name not in self._tables:
-                table = TableSync(self._spark, self._request, name, self._report)
-                table.start()
-                self._tables[name] = table
-                self._report(f"{table.name}: is copied to {self._request.copy_of(name)}")
+                self._tables[name] = TableSync(self._spark, self._request, name, self._report)

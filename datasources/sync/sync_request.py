@@ -42,6 +42,7 @@ class SyncRequest:
         rereads: whether a table is read again after a statement that changes rows without row events.
         is_once: whether to end when everything that there is was copied.
         interval: between two batches of a table, such as `10 s`.
+        restarts: how often in sequence a table's query is started again after an error that may pass.
     """
 
     source_options: Mapping[str, str] = field(repr=False)
@@ -52,6 +53,7 @@ class SyncRequest:
     rereads: bool = False
     is_once: bool = False
     interval: str = "10 s"
+    restarts: int = 10
 
     def __post_init__(self) -> None:
         taken = sorted(_SET_BY_SYNC.intersection(map(str.lower, self.source_options)))
@@ -63,6 +65,8 @@ class SyncRequest:
             except re.error as error:
                 raise OptionError(f"'{pattern}' is no regular expression: {error}.") from error
         parse_duration_ms(self.interval, key="--interval")
+        if self.restarts < 0:
+            raise OptionError(f"--restarts {self.restarts} is no number of restarts: write 0 for none.")
 
     @property
     def connection(self) -> ConnectionSettings:

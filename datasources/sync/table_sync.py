@@ -4,6 +4,8 @@ The columns of a query are those of the table when it starts, and a column that 
 (`schema.change.behavior`), as do one that is dropped and one with a type that no longer fits. Then the query is started
 again with the columns of that moment, and reads the batch that stopped it once more. Whether this gives the table's
 rows is decided by the source: it knows each statement in between, and stops where one changed rows without row events.
+
+A query that failed for a reason that may pass, such as a server that is down, is started again too.
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from datasources.errors import QueryError, SchemaError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from datasources.errors import CoordinatorError, QueryError, SchemaError, SourceUnavailable
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.preflight.readiness import common_columns
@@ -22,6 +27,8 @@ from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from datasources.session import read_stream
 from datasources.sinks.batch_writer import batch_number
 from datasources.sinks.lake.delta_copy import KIND_COLUMN, SEQUENCE_COLUMN, DeltaCopy
+from datasources.sync.restarts import Restarts
+from watermark import SystemClock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +38,10 @@ if TYPE_CHECKING:
     from datasources.sync.sync_request import SyncRequest
 
 _METADATA: Final = f"{KIND_COLUMN} FROM row_kind, {SEQUENCE_COLUMN} FROM _seq"
-_OURS: Final = re.compile(r"\[TIDEMARK_[A-Z_]+\] ([^\n]*)")
+_OURS: Final = re.compile(r"\[(TIDEMARK_[A-Z_]+)\] ([^\n]*)")
+_MAY_PASS: Final = (None, SourceUnavailable.code, CoordinatorError.code)
+"""Codes of errors after which a query is started again; None = an error of Spark, of the lake or of the machine."""
+_NO_REASON: Final = ("An error occurred while calling", "An exception was raised by the Python Proxy", "Traceback")
 _REREAD: Final = "'on-rewrite-ddl' = 'reread'"
 _HINT: Final = (
     "This command reads such a table again with --reread-after-ddl; 'scan.skip-transactions' is given with -o."
@@ -57,15 +67,54 @@ class TableSync:
         self._report = report
         self._columns: Mapping[str, str] = {}
         self._query: StreamingQuery | None = None
+        self._restarts = Restarts(request.restarts, SystemClock())
 
-    def start(self) -> None:
-        """Start the query, with the columns that the table has now.
+    def step(self) -> bool:
+        """Start the query, first or again, if it is due; return whether it runs, or will.
 
         Raises:
             SchemaError: the table has no key, or a column that cannot be read.
             OptionError: the session has no Delta Lake, or an option is wrong.
-            SourceUnavailable: the server cannot be reached, or is not ready.
+            SourceUnavailable: the server is not ready for a first start.
+            QueryError: the query ended for a reason that does not pass, or too often.
         """
+        if self._query is None:
+            if self._restarts.is_due:
+                self._try_to_start()
+            return True
+        if self._query.isActive:
+            if self._query.lastProgress is not None:
+                self._restarts.succeeded()
+            return True
+        problem = self._query.exception()
+        if problem is None:
+            return False
+        self._query = None
+        self._go_on(str(problem))
+        return True
+
+    def stop(self) -> None:
+        """Stop the query, if it runs."""
+        if self._query is not None:
+            self._query.stop()
+
+    # -- starting --
+
+    def _go_on(self, message: str) -> None:
+        """Decide whether the query is started again, and when."""
+        code, reason = _code_and_reason(message)
+        try:
+            if code == SchemaError.code and self._has_other_columns():
+                return
+        except SourceUnavailable as error:
+            code, reason = error.code, error.message
+        pause_s = self._restarts.failed() if code in _MAY_PASS else None
+        if pause_s is None:
+            raise QueryError(f"the copy of {self.name} stopped: {reason}{_HINT if _REREAD in reason else ''}")
+        self._report(f"{self.name}: starts again in {pause_s} s, because: {reason}")
+
+    def _start(self) -> None:
+        """Start the query, with the columns that the table has now."""
         schema = self._schema()
         stream = self._stream(schema)
         columns = _table_columns(stream)
@@ -77,37 +126,30 @@ class TableSync:
         self._columns = _types(columns)
         self._query = writer.start()
 
-    def step(self) -> bool:
-        """Return whether the query runs; start it again if columns stopped it.
+    def _try_to_start(self) -> None:
+        before = self._columns
+        try:
+            self._start()
+        except (SourceUnavailable, PySparkException, Py4JError) as error:
+            code, reason = _code_and_reason(str(error))
+            if code == SchemaError.code:  # of Spark, which asked the source for its columns
+                raise SchemaError(reason) from error
+            if code == SourceUnavailable.code and not before:
+                raise SourceUnavailable(reason) from error
+            self._go_on(str(error))
+        else:
+            self._report_columns(before)
 
-        Raises:
-            TidemarkError: it ended for another reason.
-        """
-        query = self._query
-        assert query is not None
-        if query.isActive:
-            return True
-        problem = query.exception()
-        if problem is None:
-            return False
-        self._go_on(str(problem))
-        return True
+    def _report_columns(self, before: Mapping[str, str]) -> None:
+        if not before:
+            self._report(f"{self.name}: is copied to {self._request.copy_of(self._table)}")
+        elif before != self._columns:
+            self._report(f"{self.name}: {_difference(before, self._columns)}")
 
-    def stop(self) -> None:
-        """Stop the query, if it runs."""
-        if self._query is not None:
-            self._query.stop()
+    def _has_other_columns(self) -> bool:
+        return _types(_table_columns(self._stream(self._schema()))) != self._columns
 
     # -- columns --
-
-    def _go_on(self, message: str) -> None:
-        """Start the query again if the table has other columns now."""
-        error = _error_of(message, self.name)
-        before = self._columns
-        if f"[{SchemaError.code}]" not in message or _types(_table_columns(self._stream(self._schema()))) == before:
-            raise error
-        self.start()
-        self._report(f"{self.name}: {_difference(before, self._columns)}")
 
     def _stream(self, schema: TableSchema) -> DataFrame:
         return read_stream(self._spark, "tidemark-mysql", self._options(schema))
@@ -155,12 +197,13 @@ def _key(schema: TableSchema) -> list[str]:
     return [column.name for column in schema.key.columns]
 
 
-def _error_of(message: str, table: str) -> QueryError:
-    """Return the error of a copy whose query ended, with the sentence of ours that Spark's message quotes."""
+def _code_and_reason(message: str) -> tuple[str | None, str]:
+    """Return our code and the sentence behind it, which Spark's message quotes; (None, a line) of another error."""
     found = _OURS.search(message)
-    reason = found[1] if found is not None else next(iter(message.strip().splitlines()), "no reason is given")
-    hint = f" {_HINT}" if _REREAD in reason else ""
-    return QueryError(f"the copy of {table} stopped: {reason}{hint}")
+    if found is not None:
+        return found[1], found[2]
+    lines = [line for line in message.splitlines() if line[:1].strip() and not any(map(line.__contains__, _NO_REASON))]
+    return None, next(iter(lines), "no reason is given").strip(": ")
 
 
 def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

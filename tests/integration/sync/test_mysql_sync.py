@@ -8,8 +8,12 @@ import pytest
 
 from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql.mysql_sync import SyncedDatabase
+from tests.support.tcp_switch import tcp_switch
 
-pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
+_NOBODY = 9
+"""A port on which nothing listens."""
+
+pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture
@@ -85,6 +89,38 @@ def test_a_column_with_values_for_old_rows_stops_it_unless_tables_are_read_again
     shop.execute("ALTER TABLE orders RENAME COLUMN item TO article", "UPDATE orders SET article = 'z' WHERE id = 1")
     assert shop.once("--reread-after-ddl") == 0, shop.log
     shop.require_equal("orders")
+
+
+def test_a_copy_goes_on_after_workers_died_and_after_the_server_was_away(shop: SyncedDatabase):
+    shop.execute("CREATE TABLE orders (id INT PRIMARY KEY, item VARCHAR(20))", "INSERT INTO orders VALUES (1, 'a')")
+    with (
+        tcp_switch(shop.server.administrator.port) as switch,
+        shop.running("--port", str(switch.port), "-o", "connect.max-retries=1"),
+    ):
+        shop.wait_until("copy", lambda: shop.commits("orders") > 1)
+        shop.kill_workers()
+        shop.wait_until("restart", lambda: "orders: starts again in 1 s, because: " in shop.log)
+        shop.execute("INSERT INTO orders VALUES (2, 'b')")
+        shop.wait_for_commit("orders")
+        switch.lead_to(_NOBODY)
+        shop.execute("UPDATE orders SET item = 'c' WHERE id = 1")
+        shop.wait_until("outage", lambda: "did not answer" in shop.log)
+        switch.lead_to(shop.server.administrator.port)
+        shop.wait_for_commit("orders")
+        assert shop.terminate() == 0
+    shop.require_equal("orders")
+
+
+def test_a_copy_ends_after_as_many_restarts_as_are_allowed(shop: SyncedDatabase):
+    shop.execute("CREATE TABLE orders (id INT PRIMARY KEY)", "INSERT INTO orders VALUES (1)")
+    with tcp_switch(shop.server.administrator.port) as switch:
+        options = ("--port", str(switch.port), "-o", "connect.max-retries=1", "--restarts", "1")
+        with shop.running(*options):
+            shop.wait_until("copy", lambda: shop.commits("orders") > 1)
+            switch.lead_to(_NOBODY)
+            assert shop.ended() == 2
+    assert shop.log.count("orders: starts again in") == 1
+    assert "the copy of" in shop.log
 
 
 def test_a_table_without_a_key_is_refused(shop: SyncedDatabase):

@@ -23,8 +23,9 @@ from tests.support.spark.delta_spark import DeltaRows, delta_spark
 
 __all__ = ["SyncedDatabase"]
 
-_DEADLINE_S: Final = 300.0
+_DEADLINE_S: Final = 600.0
 _POLL_S: Final = 0.2
+_PYTHON: Final = b"pyspark."
 _SETTINGS: Final[Mapping[str, str]] = {
     "spark.master": "local[2]",
     "spark.driver.memory": "1g",
@@ -81,6 +82,14 @@ class SyncedDatabase:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+    def kill_workers(self) -> None:
+        """Kill the Python processes of Spark, the planners of sources among them, and leave the command itself."""
+        assert self._process is not None
+        for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # it has ended meanwhile
+                if os.getsid(pid) == self._process.pid != pid and _PYTHON in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
 
     def terminate(self) -> int:
         """Ask the process to end; return its exit status."""

@@ -50,6 +50,7 @@ def test_tables_are_chosen_by_whole_names():
         ({"tables": "("}, "'\\(' is no regular expression"),
         ({"exclude": "["}, "'\\[' is no regular expression"),
         ({"interval": "soon"}, "--interval"),
+        ({"restarts": -1}, "--restarts -1 is no number of restarts"),
     ],
 )
 def test_wrong_options_are_refused(changes: dict[str, object], message: str):
