@@ -50,8 +50,8 @@ unit: setup
 test: setup java  ## one form of every rule, on real servers: under 15 minutes; AREA=kafka (mysql, sql, page ...): one area
 	@$(BIN)/python -m tests.support.run_all $(AREA)
 
-test-long: setup java  ## the runs of many seconds that `make test` leaves out: kills, clusters, the demo; ten minutes
-	@$(BIN)/python -m tests.support.run_all --long
+test-long: setup java  ## the runs of many seconds that `make test` leaves out: kills, clusters, the demo; ten minutes; MINUTES=20: at most
+	@$(BIN)/python -m $(if $(MINUTES),tests.support.slices --long $(MINUTES),tests.support.run_all --long)
 
 test-all: setup java  ## everything, exhaustive forms included, with samples of its own: hours; MINUTES=45: as many slices as fit
 	@$(if $(MINUTES),$(BIN)/python -m tests.support.slices $(MINUTES),$(PYTEST) -q --hypothesis-profile=random)
