@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _NEWEST_SPARK: Final = "4.3"
 _OWN_SETTINGS: Final = {
     "spark.app.name": "tidemark mysql sync",
+    "spark.databricks.delta.snapshotPartitions": "4",  # of Delta's log; the default is 50 tasks for each commit
     "spark.log.level": "FATAL",  # a query that stops at a new column is no failure, and Spark logs each with its stack
     "spark.sql.session.timeZone": "UTC",
 }

@@ -102,7 +102,7 @@ class TableSync:
 
     def _go_on(self, message: str) -> None:
         """Decide whether the query is started again, and when."""
-        code, reason = _code_and_reason(message)
+        code, reason = code_and_reason(message)
         try:
             if code == SchemaError.code and self._has_other_columns():
                 return
@@ -131,7 +131,7 @@ class TableSync:
         try:
             self._start()
         except (SourceUnavailable, PySparkException, Py4JError) as error:
-            code, reason = _code_and_reason(str(error))
+            code, reason = code_and_reason(str(error))
             if code == SchemaError.code:  # of Spark, which asked the source for its columns
                 raise SchemaError(reason) from error
             if code == SourceUnavailable.code and not before:
@@ -197,13 +197,14 @@ def _key(schema: TableSchema) -> list[str]:
     return [column.name for column in schema.key.columns]
 
 
-def _code_and_reason(message: str) -> tuple[str | None, str]:
+def code_and_reason(message: str) -> tuple[str | None, str]:
     """Return our code and the sentence behind it, which Spark's message quotes; (None, a line) of another error."""
     found = _OURS.search(message)
     if found is not None:
         return found[1], found[2]
     lines = [line for line in message.splitlines() if line[:1].strip() and not any(map(line.__contains__, _NO_REASON))]
-    return None, next(iter(lines), "no reason is given").strip(": ")
+    sentences = [line for line in lines if " " in line]  # a class may stand on a line of its own
+    return None, next(iter([*sentences, *lines]), "no reason is given").strip(": ")
 
 
 def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

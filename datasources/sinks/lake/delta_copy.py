@@ -20,7 +20,7 @@ from datasources.grammar.literals import quoted
 from datasources.grammar.spark_type_names import sql_name_of
 from datasources.mysql.upsert import latest_changes
 from datasources.sinks.change_sink import BatchNumber
-from datasources.sinks.lake.delta_sink import delta_tables, merge_into
+from datasources.sinks.lake.delta_sink import create_table, delta_tables, merge_into
 from datasources.sinks.net_actions import DELETE_COLUMN
 
 KIND_COLUMN: Final = "__tidemark_row_kind"
@@ -29,7 +29,9 @@ SEQUENCE_COLUMN: Final = "__tidemark_seq"
 """The order of a change, behind the kind."""
 
 _PROPERTIES: Final = {
+    "delta.autoOptimize.autoCompact": "true",  # a batch every few seconds leaves many small files
     "delta.columnMapping.mode": "name",  # any name of a column, and columns that are dropped
+    "delta.enableDeletionVectors": "true",  # a changed row does not write its file anew
     "delta.enableTypeWidening": "true",
     "delta.feature.timestampNtz": "supported",
 }
@@ -66,9 +68,7 @@ class DeltaCopy:
         tables = delta_tables(self._spark)
         if tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
             return
-        properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
-        listed = ", ".join(map(_definition, self._columns))
-        self._spark.sql(f"CREATE TABLE {self._target} ({listed}) USING delta TBLPROPERTIES ({properties})")
+        create_table(self._spark, self._path, self._columns, _PROPERTIES)
 
     def write(self, changes: DataFrame, batch: BatchNumber) -> None:
         """Apply the changes of a batch in one commit, unless it was committed.

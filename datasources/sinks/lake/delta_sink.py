@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
@@ -54,8 +55,7 @@ class DeltaSink:
         """Create the table if it is not there, or compare it."""
         tables = delta_tables(self._spark)
         if not tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
-            fields = [StructField(each.name, each.dataType) for each in self._table.schema]
-            self._spark.createDataFrame([], StructType(fields)).write.format("delta").save(self._path)
+            create_table(self._spark, self._path, self._table.schema)
         require_columns(self._spark.read.format("delta").load(self._path).schema, self._table, "Delta")
 
     def apply(self, actions: DataFrame, batch: BatchNumber | None) -> None:
@@ -81,11 +81,25 @@ def merge_into(
         replaces: whether rows without an action are deleted.
     """
     spark = actions.sparkSession
+    is_first = batch is not None and batch.number == 0
+    is_empty = is_first and spark.read.format("delta").load(path).isEmpty()
     with (
         _committed_as(spark, batch),
-        merge_statement(actions, f"delta.{quoted(path)}", key, replaces=replaces) as text,
+        merge_statement(actions, f"delta.{quoted(path)}", key, replaces=replaces, is_empty=is_empty) as text,
     ):
         spark.sql(text)
+
+
+def create_table(
+    spark: SparkSession, path: str, columns: StructType, properties: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Create a table without rows, also where a process was killed while it created one.
+
+    CREATE TABLE refuses a directory with a begun first commit, which is no table either.
+    """
+    fields = [StructField(each.name, each.dataType) for each in columns]
+    empty = spark.createDataFrame([], StructType(fields))
+    empty.write.format("delta").mode("append").options(**properties).save(path)
 
 
 @contextmanager

@@ -120,6 +120,12 @@ class SyncedDatabase:
         before = self.commits(table)
         self.wait_until(f"commit of {table}", lambda: self.commits(table) > before)
 
+    def begin_first_commit(self, table: str) -> None:
+        """Leave what a process leaves that is killed while it creates a copy."""
+        log = self._copy(table) / "_delta_log"
+        (log / "_staged_commits").mkdir(parents=True)
+        (log / ".00000000000000000000.json.95415357-6d7f-4bb5-a30d-9d3eacf64634.tmp").touch()
+
     def copies(self, tables: Sequence[str]) -> dict[str, DeltaRows]:
         """Return copies by the names of their tables."""
         found = delta_spark().tables([self._copy(table) for table in tables], self.directory)
