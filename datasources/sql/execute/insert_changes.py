@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from datasources.sql.resolve.resolved_table import ResolvedTable
     from datasources.sql.statements.statements import Insert
 
-_FLINKS_TABLE_OPTION = "table-name"
+_FLINKS_OPTIONS = frozenset({"table-name", "catalog-name"})
+"""Flink's options of the target, of `jdbc` and of `iceberg`; Spark's own sinks of these names have others."""
 _ONE_ROW = (
     "one row per key comes from GROUP BY the key, or from row_number() OVER (PARTITION BY key ORDER BY ... DESC) = 1 "
     "around the query"
@@ -38,7 +39,7 @@ def takes_changes(connector: Connector, table: TableDefinition) -> bool:
     """Return whether INSERT applies changes to a table; others of the connector's name are written by Spark."""
     if connector.name.lower() not in CHANGE_SINKS:
         return False
-    is_flinks = _FLINKS_TABLE_OPTION in lower_keys(table.options)
+    is_flinks = not _FLINKS_OPTIONS.isdisjoint(lower_keys(table.options))
     return connector.is_ours or table.primary_key is not None or is_flinks
 
 

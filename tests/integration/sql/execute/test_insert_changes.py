@@ -59,6 +59,12 @@ REFUSED = {
 }
 
 
+def test_a_table_of_iceberg_needs_a_key_too(t):
+    t.sql("CREATE TABLE target (k STRING, v INT) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake')")
+    with pytest.raises(SqlError, match=r"table 'target' \(iceberg\) has no PRIMARY KEY, by which"):
+        t.sql("INSERT INTO target SELECT k, v FROM events")
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_could_not_be_kept_equal_is_refused(t, name):
     columns, statement, message = REFUSED[name]
