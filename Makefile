@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-changelog bench-mysql lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -86,6 +86,9 @@ bench-changelog: setup java  ## queries whose rows change, beside Flink; under f
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.mysql
+
+bench-mysql-delta: setup java  ## MySQL to Delta Lake beside Spark JDBC and MERGE; under ten minutes; the last line is JSON
+	@$(BIN)/python -m benchmarks.mysql_delta
 
 lock: setup  ## write requirements.lock anew: the newest versions that pyproject.toml allows, with their digests
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'

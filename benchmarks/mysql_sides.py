@@ -10,11 +10,12 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -85,7 +86,7 @@ def fetch_connector_j(report: Callable[[str], None]) -> tuple[Path, ...]:
 
 
 @contextmanager
-def session(jars: Sequence[Path]) -> Iterator[SparkSession]:
+def session(jars: Sequence[Path], settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[SparkSession]:
     """Start the session of all sides, and stop it after the block."""
     builder = (
         SparkSession.builder.master(f"local[{PARALLELISM}]")
@@ -96,6 +97,8 @@ def session(jars: Sequence[Path]) -> Iterator[SparkSession]:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
     )
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     spark = builder.getOrCreate()
     try:
         spark.sparkContext.setLogLevel("ERROR")

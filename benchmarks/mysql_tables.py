@@ -97,6 +97,26 @@ class BenchServer:
         self._run("SET sql_log_bin = 1")
         return "orders"
 
+    def refill(self, table: str, rows: int) -> None:
+        """Make a table anew, with so many rows."""
+        self._run(f"DROP TABLE IF EXISTS {DATABASE}.{table}")
+        self._run(f"CREATE TABLE {DATABASE}.{table} {_TABLE}")
+        for first in range(0, rows, _NUMBERS):
+            self._insert(table, first, min(_NUMBERS, rows - first))
+        self._run(f"ANALYZE TABLE {DATABASE}.{table}")
+
+    def change(self, table: str, share: int) -> int:
+        """Update, delete or insert one row of so many: of 20 changes 14 are updates, 2 deletes; return their number."""
+        self._run(f"SELECT max(id) FROM {DATABASE}.{table}")
+        (last,) = self._cursor.fetchone()
+        wanted = f"id % {share} = 0 AND id DIV {share} % 20"
+        updated = self._run(f"UPDATE {DATABASE}.{table} SET amount = amount + 1 WHERE {wanted} < 14")
+        deleted = self._run(f"DELETE FROM {DATABASE}.{table} WHERE {wanted} IN (14, 15)")
+        inserted = last // share // 5
+        for first in range(last, last + inserted, _NUMBERS):
+            self._insert(table, first, min(_NUMBERS, last + inserted - first))
+        return updated + deleted + inserted
+
     def bulk(self, rows: int) -> Changes:
         """Change a table in a few large transactions: inserts, then an update of a third, and deletes of a sixth."""
         self._run(f"CREATE TABLE {DATABASE}.bulk {_TABLE}")

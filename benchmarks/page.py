@@ -157,6 +157,15 @@ def _loads() -> str:
     return f"(Load before each part began: {', '.join(f'{name} {load}' for name, load in loads.items())}.)\n"
 
 
+def _mysql_delta() -> str:
+    rows = []
+    for work, sides in _read("mysql_delta")["work"].items():
+        ours, theirs = sides["tidemark"], sides["spark_jdbc"]
+        rates = [f"{side['rows_per_s']:,} rows/s, {side['cpu_us_per_row']:,.0f} us" for side in (ours, theirs)]
+        rows.append([f"{work}: {ours['rows']:,} rows", *rates, f"{sides['cpu_ratio']:.2f}"])
+    return _table(["", "Tidemark", "Spark JDBC", "ratio of CPU"], rows)
+
+
 _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
@@ -166,4 +175,5 @@ _TABLES: Final = {
     "scaling": _scaling,
     "memory": _memory,
     "loads": _loads,
+    "mysql_delta": _mysql_delta,
 }
