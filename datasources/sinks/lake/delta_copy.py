@@ -20,7 +20,7 @@ from datasources.grammar.literals import quoted
 from datasources.grammar.spark_type_names import sql_name_of
 from datasources.mysql.upsert import latest_changes
 from datasources.sinks.change_sink import BatchNumber
-from datasources.sinks.lake.delta_sink import create_table, delta_tables, merge_into
+from datasources.sinks.lake.delta_sink import create_if_missing, merge_into
 from datasources.sinks.net_actions import DELETE_COLUMN
 
 KIND_COLUMN: Final = "__tidemark_row_kind"
@@ -65,10 +65,7 @@ class DeltaCopy:
         Raises:
             OptionError: the session has no Delta Lake.
         """
-        tables = delta_tables(self._spark)
-        if tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
-            return
-        create_table(self._spark, self._path, self._columns, _PROPERTIES)
+        create_if_missing(self._spark, self._path, self._columns, _PROPERTIES)
 
     def write(self, changes: DataFrame, batch: BatchNumber) -> None:
         """Apply the changes of a batch in one commit, unless it was committed.

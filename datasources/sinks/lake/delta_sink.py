@@ -53,9 +53,7 @@ class DeltaSink:
 
     def check(self) -> None:
         """Create the table if it is not there, or compare it."""
-        tables = delta_tables(self._spark)
-        if not tables.isDeltaTable(self._spark._jsparkSession, self._path):  # noqa: SLF001 - Delta has no Python API here
-            create_table(self._spark, self._path, self._table.schema)
+        create_if_missing(self._spark, self._path, self._table.schema)
         require_columns(self._spark.read.format("delta").load(self._path).schema, self._table, "Delta")
 
     def apply(self, actions: DataFrame, batch: BatchNumber | None) -> None:
@@ -90,13 +88,18 @@ def merge_into(
         spark.sql(text)
 
 
-def create_table(
+def create_if_missing(
     spark: SparkSession, path: str, columns: StructType, properties: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Create a table without rows, also where a process was killed while it created one.
+    """Create a table without rows if it is not there, also where a process was killed while it created one.
 
     CREATE TABLE refuses a directory with a begun first commit, which is no table either.
+
+    Raises:
+        OptionError: the session has no Delta Lake.
     """
+    if delta_tables(spark).isDeltaTable(spark._jsparkSession, path):  # noqa: SLF001 - Delta has no Python API here
+        return
     fields = [StructField(each.name, each.dataType) for each in columns]
     empty = spark.createDataFrame([], StructType(fields))
     empty.write.format("delta").mode("append").options(**properties).save(path)
