@@ -30,6 +30,7 @@ from pymysqlreplication import BinLogStreamReader
 from pymysqlreplication.row_event import DeleteRowsEvent, UpdateRowsEvent, WriteRowsEvent
 
 from benchmarks.measure import load_average
+from benchmarks.mysql_tables import login_options
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
 from datasources.mysql.binlog import (
     BinlogPosition,
@@ -178,12 +179,7 @@ def _mixed_figures(name: str, where: _Range, login: MySqlAddress, rounds: int) -
 
 def _source(login: MySqlAddress) -> MySqlSource:
     options = {
-        "hostname": login.host,
-        "port": str(login.port),
-        "username": login.user,
-        "password": login.password,
-        "ssl.mode": "disabled",
-        "get-server-public-key": "true",
+        **login_options(login),
         "database-name": "bench",
         "table-name": "mixed.*",
         "schema": "id INT, v STRING, k INT",

@@ -21,18 +21,15 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.measure import load_average, machine_facts
+from benchmarks.measure import load_before, machine_facts
 
 RESULTS: Final = Path(__file__).parent / "results" / "changelog.json"
 SIDES: Final = {"tidemark": "benchmarks.changelog_spark", "flink": "benchmarks.changelog_flink"}
-_IDLE: Final = 1.0
 
 
 def main() -> None:
     """Measure both sides one after the other; the last line is JSON."""
-    load = load_average()
-    if "--save" in sys.argv and load > _IDLE:
-        raise SystemExit(f"the load is {load}: figures of a busy machine are not written down")
+    load = load_before(is_saved="--save" in sys.argv)
     found: dict[str, Any] = {side: _measured(module) for side, module in SIDES.items()}
     ratios = _ratios(found["tidemark"], found["flink"])
     everything = {**found, "cpu_ratio": ratios, "load": load, **machine_facts()}

@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.join_rows import ChangePlan, RowPlan, stream, write_changes, write_rows
 from benchmarks.joins_flink import flink_temporal_join
-from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_average, machine_facts
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_before, machine_facts
 from benchmarks.window_query import session
 from datasources import OverFrame, over, register, temporal_join, with_source_watermark
 
@@ -40,7 +40,6 @@ OVER_KEYS: Final = 100_000
 FLINK_ROWS: Final = 2_000_000
 LEFT_OUT: Final = 4
 """Batches before the first one that counts: the table is loaded, workers start, caches fill, the JVM compiles."""
-_IDLE: Final = 1.0
 _UNLIMITED: Final = {"spark.sql.execution.arrow.maxBytesPerBatch": 2**31 - 1}
 """By default Spark measures what it hands to Python after every row, which costs a third of its tasks."""
 
@@ -136,9 +135,7 @@ def over_figures(spark: SparkSession, directory: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print; the last line is JSON."""
-    load = load_average()
-    if "--save" in sys.argv and load > _IDLE:
-        raise SystemExit(f"the load is {load}: figures of a busy machine are not written down")
+    load = load_before(is_saved="--save" in sys.argv)
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         spark = session()

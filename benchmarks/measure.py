@@ -10,11 +10,14 @@ import os
 import platform
 import threading
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 import psutil
 
-__all__ = ["UsageSampler", "cpu_seconds", "jvm_of_this_process", "load_average", "machine_facts"]
+__all__ = ["UsageSampler", "cpu_seconds", "jvm_of_this_process", "load_average", "load_before", "machine_facts"]
+
+_IDLE: Final = 1.0
+"""The largest load of an idle machine."""
 
 
 def jvm_of_this_process() -> psutil.Process:
@@ -40,6 +43,18 @@ def cpu_seconds(root: psutil.Process) -> float:
 def load_average() -> float:
     """Return the 1-minute load average."""
     return round(os.getloadavg()[0], 2)
+
+
+def load_before(*, is_saved: bool) -> float:
+    """Return the load average before a run.
+
+    Raises:
+        SystemExit: the figures are to be saved, and the machine is busy.
+    """
+    load = load_average()
+    if is_saved and load > _IDLE:
+        raise SystemExit(f"the load is {load}: figures of a busy machine are not written down")
+    return load
 
 
 def machine_facts() -> dict[str, str]:

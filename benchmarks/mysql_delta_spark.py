@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.measure import cpu_seconds, jvm_of_this_process
 from benchmarks.mysql_sides import Sides, fetch_connector_j, session, sums_of
-from benchmarks.mysql_tables import COLUMNS, DATABASE, BenchServer, open_server
+from benchmarks.mysql_tables import COLUMNS, DATABASE, BenchServer, login_options, open_server
 from datasources.sync.database_sync import DatabaseSync
 from datasources.sync.sync_request import SyncRequest
 
@@ -58,20 +58,12 @@ class _Copies:
     """
 
     def __init__(self, spark: SparkSession, server: BenchServer, directory: Path, rows: int) -> None:
-        login = server.login
         self._spark = spark
-        self._sides = Sides(spark, login)
+        self._sides = Sides(spark, server.login)
         self._rows = rows
         self._theirs = str(directory / "theirs")
         self._request = SyncRequest(
-            source_options={
-                "hostname": login.host,
-                "port": str(login.port),
-                "username": login.user,
-                "password": login.password,
-                "ssl.mode": "disabled",
-                "get-server-public-key": "true",
-            },
+            source_options=login_options(server.login),
             database=DATABASE,
             tables=_TABLE,
             directory=str(directory / "ours"),

@@ -12,7 +12,7 @@ import pymysql
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
 from datasources.mysql.binlog import BinlogPosition
 
-__all__ = ["COLUMNS", "DATABASE", "SCHEMA", "BenchServer", "Changes", "open_server", "options_of"]
+__all__ = ["COLUMNS", "DATABASE", "SCHEMA", "BenchServer", "Changes", "login_options", "open_server", "options_of"]
 
 DATABASE: Final = "bench"
 COLUMNS: Final = ("id", "item", "price", "at", "weight", "amount")
@@ -58,8 +58,8 @@ class Changes:
     images: int
 
 
-def options_of(login: MySqlAddress, table: str) -> dict[str, str]:
-    """Return the options with which Tidemark reads a table; TLS is off for all sides."""
+def login_options(login: MySqlAddress) -> dict[str, str]:
+    """Return the options with which Tidemark reaches the server; TLS is off for all sides."""
     return {
         "hostname": login.host,
         "port": str(login.port),
@@ -67,10 +67,12 @@ def options_of(login: MySqlAddress, table: str) -> dict[str, str]:
         "password": login.password,
         "ssl.mode": "disabled",
         "get-server-public-key": "true",
-        "database-name": DATABASE,
-        "table-name": table,
-        "schema": SCHEMA,
     }
+
+
+def options_of(login: MySqlAddress, table: str) -> dict[str, str]:
+    """Return the options with which Tidemark reads a table."""
+    return {**login_options(login), "database-name": DATABASE, "table-name": table, "schema": SCHEMA}
 
 
 class BenchServer:
@@ -89,11 +91,8 @@ class BenchServer:
 
     def fill(self, rows: int) -> str:
         """Make the table that is read as a whole; return its name."""
-        self._run(f"CREATE TABLE {DATABASE}.orders {_TABLE}")
         self._run("SET sql_log_bin = 0")  # these are not followed
-        for first in range(0, rows, _NUMBERS):
-            self._insert("orders", first, min(_NUMBERS, rows - first))
-        self._run(f"ANALYZE TABLE {DATABASE}.orders")
+        self.refill("orders", rows)
         self._run("SET sql_log_bin = 1")
         return "orders"
 
@@ -101,8 +100,7 @@ class BenchServer:
         """Make a table anew, with so many rows."""
         self._run(f"DROP TABLE IF EXISTS {DATABASE}.{table}")
         self._run(f"CREATE TABLE {DATABASE}.{table} {_TABLE}")
-        for first in range(0, rows, _NUMBERS):
-            self._insert(table, first, min(_NUMBERS, rows - first))
+        self._insert(table, 0, rows)
         self._run(f"ANALYZE TABLE {DATABASE}.{table}")
 
     def change(self, table: str, share: int) -> int:
@@ -113,16 +111,14 @@ class BenchServer:
         updated = self._run(f"UPDATE {DATABASE}.{table} SET amount = amount + 1 WHERE {wanted} < 14")
         deleted = self._run(f"DELETE FROM {DATABASE}.{table} WHERE {wanted} IN (14, 15)")
         inserted = last // share // 5
-        for first in range(last, last + inserted, _NUMBERS):
-            self._insert(table, first, min(_NUMBERS, last + inserted - first))
+        self._insert(table, last, last + inserted)
         return updated + deleted + inserted
 
     def bulk(self, rows: int) -> Changes:
         """Change a table in a few large transactions: inserts, then an update of a third, and deletes of a sixth."""
         self._run(f"CREATE TABLE {DATABASE}.bulk {_TABLE}")
         start, changed = self._position(), rows
-        for first in range(0, rows, _NUMBERS):
-            self._insert("bulk", first, min(_NUMBERS, rows - first))
+        self._insert("bulk", 0, rows)
         updated = self._run(f"UPDATE {DATABASE}.bulk SET amount = amount + 1 WHERE id % 3 = 0")
         deleted = self._run(f"DELETE FROM {DATABASE}.bulk WHERE id % 6 = 1")
         changed += updated + deleted
@@ -146,12 +142,14 @@ class BenchServer:
         )
         self._run(_SINGLE)
 
-    def _insert(self, table: str, first: int, count: int) -> None:
-        row = _ROW.format(n=f"(n + {first})")
-        self._run(
-            f"INSERT INTO {DATABASE}.{table} (id, item, price, at, weight, amount) SELECT {row} "
-            f"FROM {DATABASE}.numbers WHERE n < {count} ORDER BY n"
-        )
+    def _insert(self, table: str, first: int, end: int) -> None:
+        """Insert the rows of numbers, in transactions of some thousand."""
+        for begin in range(first, end, _NUMBERS):
+            row = _ROW.format(n=f"(n + {begin})")
+            self._run(
+                f"INSERT INTO {DATABASE}.{table} (id, item, price, at, weight, amount) SELECT {row} "
+                f"FROM {DATABASE}.numbers WHERE n < {min(_NUMBERS, end - begin)} ORDER BY n"
+            )
 
     def _position(self) -> BinlogPosition:
         self._run("SHOW MASTER STATUS")

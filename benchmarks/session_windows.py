@@ -24,7 +24,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_average
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_before
 from datasources import register
 from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.operators import session_windows
@@ -38,7 +38,6 @@ _SPLITS: Final = 2
 _ROWS_PER_S: Final = 1_000
 _DISORDER_MS: Final = 5_000
 _BEGIN_MS: Final = 1_700_000_000_000
-_IDLE: Final = 1.0
 
 
 def write_scripts(directory: Path) -> None:
@@ -118,9 +117,7 @@ def _mark(query: Any, marks: list[tuple[float, float, int]], cpu_s: float) -> No
 
 def main() -> None:
     """Measure and print; the last line is JSON."""
-    load = load_average()
-    if "--save" in sys.argv and load > _IDLE:
-        raise SystemExit(f"the load is {load}: figures of a busy machine are not written down")
+    load = load_before(is_saved="--save" in sys.argv)
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         write_scripts(directory)
