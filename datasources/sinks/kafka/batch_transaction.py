@@ -33,6 +33,7 @@ _ATTEMPTS: Final = 4
 _PAUSE_S: Final = 1.0
 _KEEP_S: Final = 3600.0
 """Batches without rows write their number so seldom; brokers forget one that nobody writes for some days."""
+_PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})  # noqa: SLF001
 _FENCED: Final = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH})  # noqa: SLF001
 
 
@@ -105,7 +106,8 @@ class BatchTransaction:
         failures: list[KafkaError] = []
 
         def delivered(error: KafkaError | None, _: Any) -> None:
-            if error is not None:
+            # A producer that failed drops its records: that they were dropped is not why it failed.
+            if error is not None and error.code() not in _PURGED:
                 failures.append(error)
 
         self._began = self._now_s()

@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from datasources.errors import DataLossError, SourceUnavailable, SqlError
 from datasources.kafka.client.client_config import ClientConfig
 from datasources.sinks.change_sink import BatchNumber, SinkTable
-from datasources.sinks.kafka import batch_transaction
+from datasources.sinks.kafka import batch_transaction, record_producer
 from datasources.sinks.kafka.batch_transaction import BatchTransaction
 from datasources.sinks.kafka.kafka_sink import KafkaSink
 from datasources.sinks.kafka.record_producer import open_producer
@@ -143,6 +143,20 @@ def test_a_process_that_was_believed_dead_writes_nothing_more(spark, kafka, rows
         old.apply(rows(5, 5), BatchNumber(query=QUERY, number=1))
     new.apply(rows(10, 5), BatchNumber(query=QUERY, number=2))
     assert Counter(value["id"] for value in committed_values(kafka, topic)) == Counter(range(15))
+
+
+def test_records_that_a_fenced_producer_dropped_do_not_hide_why(spark, kafka, rows, monkeypatch):
+    def send_and_wait(producer: Producer, *arguments: Any) -> None:
+        record_producer.send(producer, *arguments)
+        producer.poll(5)  # the answer of the brokers is here before the next record
+
+    topic = kafka.create_topic()
+    old, new = (sink_of(spark, kafka, topic, rows) for _ in range(2))
+    old.apply(rows(0, 5), BatchNumber(query=QUERY, number=0))
+    new.apply(rows(5, 5), BatchNumber(query=QUERY, number=1))
+    monkeypatch.setattr(batch_transaction, "send", send_and_wait)
+    with pytest.raises(SourceUnavailable, match=r"another process writes"):
+        old.apply(rows(5, 5), BatchNumber(query=QUERY, number=1))
 
 
 def test_a_batch_that_fails_in_the_middle_leaves_nothing(spark, kafka, rows):
