@@ -21,9 +21,8 @@ expressions, their types and their errors are Spark's.
 
 Reading order: `table_changes` is the beginning (a table as a stream of changes), `change_query` walks the plan, and its
 table maps each node type to its translation, `result` the end (net changes with their row kind). `change_plan` is what
-a node becomes, `translator` what the translations share, `catalyst` builds Spark's plan nodes. `stateless`,
-`aggregation`, `join` and `rank` translate nodes, `scalar_subqueries` turns subqueries into joins. `frames` has the
-functions above.
+a node becomes, `translator` what the translations share, `catalyst` builds Spark's plan nodes; the translations are in
+`nodes`. `frames` has the functions above.
 """
 
 from __future__ import annotations

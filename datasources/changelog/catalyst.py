@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
@@ -114,10 +114,8 @@ class Catalyst:
 
     def alias(self, expression: Any, name: str, expression_id: Any = None) -> Any:
         """Return `expression AS name`; with the id of an attribute it stands for that attribute."""
-        identity = self._module("org.apache.spark.sql.catalyst.expressions.NamedExpression").newExprId()
-        return self._expressions.Alias(
-            expression, name, expression_id or identity, self.seq([]), self.none(), self.seq([])
-        )
+        identity = expression_id or self._new_id()
+        return self._expressions.Alias(expression, name, identity, self.seq([]), self.none(), self.seq([]))
 
     def project(self, expressions: Sequence[Any], child: Any) -> Any:
         """Return a projection."""
@@ -194,11 +192,55 @@ class Catalyst:
 
     def struct_or_null(self, values: Sequence[Any]) -> Any:
         """Return the values as a struct; NULL if one of them is."""
-        expressions = self._expressions
-        is_null = reduce(expressions.Or, (expressions.IsNull(each) for each in values))
+        is_null = reduce(self._expressions.Or, (self._expressions.IsNull(each) for each in values))
+        struct = self.struct(values)
+        return self._expressions.If(is_null, self.null(struct), struct)
+
+    def struct(self, values: Sequence[Any]) -> Any:
+        """Return the values as a struct."""
         named = [part for at, each in enumerate(values) for part in (self.literal(f"_{at}"), each)]
-        struct = expressions.CreateNamedStruct(self.seq(named))
-        return expressions.If(is_null, self.null(struct), struct)
+        return self._expressions.CreateNamedStruct(self.seq(named))
+
+    def array_of(self, element: Any) -> Any:
+        """Return an array with one element."""
+        return self._expressions.CreateArray(self.seq([element]))
+
+    def field(self, struct: Any, at: int) -> Any:
+        """Return a field of a struct."""
+        return self._expressions.GetStructField(struct, at, self.none())
+
+    def attribute(self, name: str, like: Any) -> Any:
+        """Return a new attribute of the type of an expression."""
+        return self.alias(self.null(like), name).toAttribute()
+
+    def bound(self, at: int, like: Any) -> Any:
+        """Return a field, by its position, of the row on which an expression is called."""
+        return self._expressions.BoundReference(at, like.dataType(), True)
+
+    def variable(self, name: str, spark_type: Any) -> Any:
+        """Return a variable of a lambda function."""
+        value = self._jvm.java.util.concurrent.atomic.AtomicReference()
+        return self._expressions.NamedLambdaVariable(name, spark_type, True, self._new_id(), value)
+
+    def array_aggregate(
+        self, array: Any, start: Any, merge: tuple[list[Any], Any], finish: tuple[list[Any], Any]
+    ) -> Any:
+        """Return aggregate(array, start, merge, finish), the functions as their variables and bodies."""
+        functions = [
+            self._expressions.LambdaFunction(body, self.seq(variables), False) for variables, body in (merge, finish)
+        ]
+        return self._expressions.ArrayAggregate(array, start, *functions)
+
+    def object_type(self, of: Any | None = None) -> Any:
+        """Return the type of Java objects of the class of one, or of any."""
+        java_class = self._jvm.java.lang.Class.forName("java.lang.Object") if of is None else of.getClass()
+        return self._jvm.org.apache.spark.sql.types.ObjectType(java_class)
+
+    def invoked(self, target: Any, method: str, spark_type: Any, arguments: Sequence[Any]) -> Any:
+        """Return the call of a method of an object."""
+        literal = self._expressions.Literal(target, self.object_type(target))
+        invoke = self._expressions.objects.Invoke
+        return invoke(literal, method, spark_type, self.seq(arguments), self.seq([]), False, True, True)
 
     def unapply(self, pattern: str, node: Any) -> tuple[Any, ...] | None:
         """Return the parts that a pattern of Catalyst's planning finds in a node; None if it does not match."""
@@ -218,6 +260,15 @@ class Catalyst:
         if all(a is b for a, b in zip(children, changed, strict=True)):
             return expression
         return expression.withNewChildren(self.seq(changed))
+
+    def substituted(self, expression: Any, values: Mapping[int, Any]) -> Any:
+        """Return an expression with values in place of attributes, by their ids."""
+        return self.replaced(
+            expression, lambda part: values.get(attribute_id(part)) if kind(part) == "AttributeReference" else None
+        )
+
+    def _new_id(self) -> Any:
+        return self._module("org.apache.spark.sql.catalyst.expressions.NamedExpression").newExprId()
 
     def _of_rows(self, session: Any, plan: Any) -> Any:
         return self._module("org.apache.spark.sql.classic.Dataset").ofRows(session, plan)

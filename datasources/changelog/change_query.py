@@ -9,9 +9,9 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from datasources.changelog import aggregation, join, rank, stateless
 from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind, walk
 from datasources.changelog.change_plan import ChangePlan
+from datasources.changelog.nodes import aggregation, join, rank, stateless
 from datasources.changelog.result import ROW_KIND_COLUMN, ResultShape, net_changes
 from datasources.changelog.result_origin import has_single_rows, result_origin
 from datasources.changelog.translator import TableChanges, Translator

@@ -100,6 +100,38 @@ ADDITIONAL = {
     "constants": "SELECT t.id, c.x FROM t JOIN (VALUES ('a', 1), ('b', 2)) AS c(k, x) ON t.k = c.k",
 }
 
+TYPED = (
+    "(SELECT *, CAST(seen AS TIMESTAMP) AS z, CAST(seen AS DATE) AS day, make_dt_interval(v) AS i, CAST(v AS TINYINT) AS y, "
+    "CAST(d AS FLOAT) AS f, encode(k, 'utf-8') AS b, v > 0 AS o, struct(v) AS s FROM t) AS typed"
+)
+OF_TYPES = {
+    "aggregates": "SELECT k, "
+    + ", ".join(
+        f"max({c}), min({c}), any_value({c}), count({c}), count(DISTINCT {c}), max_by({c}, id), size(array_agg({c}))"
+        for c in ("seen", "z", "day", "i", "y", "f", "b", "o", "s")
+    )
+    + f" FROM {TYPED} GROUP BY k",
+    "groups": f"SELECT z, day, i, y, f, b, o, s, count(*) FROM {TYPED} GROUP BY z, day, i, y, f, b, o, s",
+    "ranks": f"SELECT id, z, s, n FROM (SELECT id, z, s, row_number() OVER (PARTITION BY s, day ORDER BY z, i, y, f, b, o, id) "
+    f"AS n FROM {TYPED}) AS ranked WHERE n <= 2",
+}
+RECOMPUTED = {
+    "by expressions": "SELECT k, round(stddev(v), 6), round(var_pop(p), 6), round(corr(v, id) * 2, 6), "
+    "round(covar_samp(id, v), 6), round(regr_slope(v, id), 6), round(skewness(v), 6), round(kurtosis(v), 6), bit_and(v), "
+    "bit_or(v) FILTER (WHERE v > 0), bit_xor(v), max_by(id, struct(v, id)), min_by(struct(k, p), struct(p, id)), "
+    "sum(v), round(stddev_pop(DISTINCT v), 6), count(*) FROM t GROUP BY k",
+    "by methods": "SELECT k, percentile(v, 0.3), median(p), percentile(v, array(0.1, 0.9), 2) FILTER (WHERE v > -3), "
+    "percentile_cont(0.5) WITHIN GROUP (ORDER BY id DESC), percentile_disc(0.25) WITHIN GROUP (ORDER BY v), "
+    "percentile_approx(v, array(0.1, 0.5), 100), mode(v, true), approx_count_distinct(v), approx_count_distinct(d), "
+    "histogram_numeric(DISTINCT v, 20), count_min_sketch(v, 0.5D, 0.5D, 1), "
+    "hll_sketch_estimate(hll_sketch_agg(DISTINCT k)), max(v) FROM t GROUP BY k",
+    "without groups": "SELECT round(stddev(v), 6), median(d), max_by(k, id), approx_count_distinct(k) FROM t",
+    "in a condition": "SELECT id, (SELECT median(w) FROM u WHERE u.k = t.k) FROM t "
+    "WHERE v >= (SELECT percentile(w, 0.5) FROM u WHERE w > 2)",
+    "of aggregates": "SELECT median(c), max_by(k, struct(c, k)) FROM "
+    "(SELECT k, count(*) AS c, median(v) AS m FROM t GROUP BY k HAVING stddev_pop(v) > 0.5) WHERE m IS NOT NULL",
+}
+
 LONG = ("one row joined", "join with a condition")
 
 
@@ -128,6 +160,19 @@ def test_changes_lead_to_the_answer_on_generated_tables(run, name, seed):
     statement = (ADDITIONAL | STATEMENTS)[name]
     query = run(seed=1_000 + seed, batches=7)
     require_equal(query.changes(statement), query.truths(statement))
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_aggregates_that_are_computed_anew_give_sparks_answer(run, name):
+    query = run(seed=41 + len(name))
+    require_equal(query.changes(RECOMPUTED[name]), query.spark_truths(RECOMPUTED[name]))
+
+
+@pytest.mark.parametrize("name", OF_TYPES)
+def test_values_of_every_type_give_sparks_answer(run, name):
+    query = run(seed=77)
+    changes = query.changes(OF_TYPES[name])
+    require_equal(changes, query.spark_truths(OF_TYPES[name].replace("any_value", "min")))  # Spark's is any of them
 
 
 def test_rows_that_are_only_added_need_no_row_kind(run):
@@ -162,7 +207,16 @@ def test_rows_that_are_only_added_need_no_row_kind(run):
         ),
         ("SELECT sum(v + (SELECT count(*) FROM u)) FROM t", "a subquery in this place"),
         ("SELECT 'x', 1 UNION ALL SELECT k, v FROM t", "rows that do not change"),
-        ("SELECT k, percentile(v, 0.5) FROM t GROUP BY k", r"the aggregate percentile.*There are COUNT, SUM"),
+        ("SELECT count(DISTINCT k COLLATE UTF8_LCASE) FROM t", "the argument of count.*has the collation UTF8_LCASE"),
+        (
+            "SELECT id, max(k COLLATE UTF8_LCASE) FROM t GROUP BY id",
+            "the argument of max.*has the collation UTF8_LCASE",
+        ),
+        ("SELECT k FROM t ORDER BY k COLLATE UTF8_LCASE LIMIT 2", "in a ranking has the collation UTF8_LCASE"),
+        ("SELECT id FROM t ORDER BY struct(v) LIMIT 2", r"ORDER BY struct\(t.v\).*Order by the values in it"),
+        ("SELECT max(make_ym_interval(v)) FROM t", "YearMonthIntervalType.*Cast the column"),
+        ("SELECT k, max_by(parse_json('1'), id) FROM t GROUP BY k", "max_by.* takes STRUCT<_0:VARIANT.*cast it"),
+        ("SELECT k, bitmap_construct_agg(id) FROM t GROUP BY k", r"the aggregate bitmap_construct_agg"),
         ("SELECT id AS row_kind FROM t", "give it another name"),
     ],
 )

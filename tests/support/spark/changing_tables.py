@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -87,6 +88,12 @@ class ChangingTable:
             pq.write_table(pa.Table.from_arrays(columns, schema=schema), path)
             os.utime(path, (1e9 + number, 1e9 + number))
 
+    def table(self, number: int) -> pa.Table:
+        """Return the table after a batch."""
+        rows, schema = self.rows[number], self.kind.schema
+        columns = [pa.array([row[at] for row in rows], type=each.type) for at, each in enumerate(schema)]
+        return pa.Table.from_arrays(columns, schema=schema)
+
 
 def generated(kind: TableKind, seed: int, batches: int, *, inserts_only: bool = False) -> ChangingTable:
     """Return a table with random changes: keys come back, rows change twice in a batch, batches are empty.
@@ -160,15 +167,29 @@ class QueryRun:
     def truths(self, statement: str) -> list[Counter[Row]]:
         """Return DuckDB's answer on the tables after each micro-batch."""
         answers = []
-        for number in range(max(len(table.batches) for table in self.tables.values())):
+        for tables in self._tables():
             with duckdb.connect() as connection:
                 connection.execute("SET TimeZone = 'UTC'")
-                for name, table in self.tables.items():
-                    rows = table.rows[number]
-                    columns = [pa.array([r[at] for r in rows], type=f.type) for at, f in enumerate(table.kind.schema)]
-                    connection.register(name, pa.Table.from_arrays(columns, schema=table.kind.schema))
+                for name, table in tables.items():
+                    connection.register(name, table)
                 answers.append(Counter(map(_comparable, connection.execute(statement).fetchall())))
         return answers
+
+    def spark_truths(self, statement: str) -> list[Counter[Row]]:
+        """Return the answer of Spark's batch engine on the tables after each micro-batch."""
+        answers = []
+        for tables in self._tables():
+            frames = {
+                name: self.spark.createDataFrame(table.to_pylist(), self.tables[name].kind.ddl)
+                for name, table in tables.items()
+            }
+            named = re.sub(r"\b(FROM|JOIN) (\w+)", r"\1 {\2} AS \2", statement)
+            answers.append(Counter(map(_comparable, self.spark.sql(named, **frames).collect())))
+        return answers
+
+    def _tables(self) -> Iterator[dict[str, pa.Table]]:
+        for number in range(max(len(table.batches) for table in self.tables.values())):
+            yield {name: table.table(number) for name, table in self.tables.items()}
 
 
 def require_equal(batches: Sequence[Sequence[Row]], truths: Sequence[Counter[Row]], *, has_kinds: bool = True) -> None:
@@ -196,4 +217,6 @@ def _comparable(row: Sequence[Any]) -> Row:
 def _value(value: Any) -> Any:
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else value + 0.0
-    return tuple(map(_value, value)) if isinstance(value, list) else value
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return tuple(map(_value, value)) if isinstance(value, (list, tuple)) else value

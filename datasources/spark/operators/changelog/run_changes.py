@@ -21,6 +21,7 @@ from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, 
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.change_processor import RESULT_SCHEMA, ChangeProcessor
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, data_names
+from datasources.spark.operators.changelog.value_types import arrow_conversion
 from datasources.spark.scan.schema import arrow_output_schema
 
 CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
@@ -51,8 +52,13 @@ class OperatorInput:
 
     @property
     def schema(self) -> pa.Schema:
-        """The data columns, as the operator gets them."""
-        return plain_schema(arrow_output_schema(self.fields))
+        """The data columns, as the operator gets them.
+
+        Raises:
+            QueryError: Spark does not hand values of a type to Python.
+        """
+        with arrow_conversion():
+            return plain_schema(arrow_output_schema(self.fields))
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:

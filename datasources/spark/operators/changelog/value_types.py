@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+from pyspark.errors import PySparkTypeError
 from pyspark.sql.types import (
     ArrayType,
     CalendarIntervalType,
@@ -16,7 +18,26 @@ from pyspark.sql.types import (
 from datasources.errors import QueryError
 from datasources.spark.operators.buckets.partition_keys import is_collated
 
-_NOT_COMPARABLE = (MapType, VariantType, CalendarIntervalType)
+_NOT_COUNTABLE = (VariantType, CalendarIntervalType)
+_NOT_COMPARABLE = (MapType, *_NOT_COUNTABLE)
+
+
+@contextmanager
+def arrow_conversion() -> Iterator[None]:
+    """While in the block, a type that Spark does not hand to Python is a QueryError."""
+    try:
+        yield
+    except PySparkTypeError as error:
+        raise QueryError(f"an aggregate, a join or a rank over changes: {error} Cast the column.") from error
+
+
+def require_countable(what: str, data_type: DataType) -> None:
+    """Raise a QueryError unless a value that is removed is found among the values that there are."""
+    for each in _types_in(data_type):
+        if isinstance(each, _NOT_COUNTABLE):
+            raise QueryError(
+                f"{what} takes {data_type.simpleString().upper()}, whose values cannot be compared: cast it."
+            )
 
 
 def require_comparable(what: str, data_type: DataType, name: str) -> None:

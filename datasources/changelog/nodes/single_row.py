@@ -32,7 +32,7 @@ class SingleRow:
 
     def over_row(self, catalyst: Catalyst, expression: Any) -> Any:
         """Return an expression over the relation's columns as one over the plan's."""
-        return _substituted(catalyst, expression, self.values)
+        return catalyst.substituted(expression, self.values)
 
 
 def single_row(catalyst: Catalyst, plan: Any) -> SingleRow | None:
@@ -54,10 +54,10 @@ def single_row(catalyst: Catalyst, plan: Any) -> SingleRow | None:
     conditions = []
     for each in reversed(above):
         if kind(each) == "Filter":
-            conditions.append(_substituted(catalyst, each.condition(), values))
+            conditions.append(catalyst.substituted(each.condition(), values))
         else:
             values = {
-                attribute_id(named): _substituted(catalyst, _without_name(named), values)
+                attribute_id(named): catalyst.substituted(_without_name(named), values)
                 for named in items(each.projectList())
             }
     return SingleRow(plan=catalyst.project([*renamed, flag], node), values=values, conditions=conditions)
@@ -102,13 +102,6 @@ def _over_nothing(catalyst: Catalyst, named: Any) -> Any:
         return catalyst.null(expression) if result.isEmpty() else result.get()
 
     return catalyst.replaced(_without_name(named), default)
-
-
-def _substituted(catalyst: Catalyst, expression: Any, values: Mapping[int, Any]) -> Any:
-    def known(part: Any) -> Any | None:
-        return values.get(attribute_id(part)) if kind(part) == "AttributeReference" else None
-
-    return catalyst.replaced(expression, known)
 
 
 def _without_name(named: Any) -> Any:

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from datasources.changelog.catalyst import attribute_id, data_type, items, kind, sort_direction
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above
-from datasources.changelog.scalar_subqueries import joined_subqueries
+from datasources.changelog.nodes.scalar_subqueries import joined_subqueries
 from datasources.changelog.translator import Translator, by_id, name_for
 from datasources.spark.operators.changelog.rank.rank_operator import RankOperator
 from datasources.spark.operators.changelog.rank.ranked_rows import RankFunction
-from datasources.spark.operators.changelog.rank.value_order import OrderKey
+from datasources.spark.operators.changelog.rank.value_order import OrderKey, is_sortable
 from datasources.spark.operators.changelog.run_changes import OperatorInput
 from datasources.spark.operators.changelog.value_types import require_comparable
 
@@ -157,9 +157,14 @@ def _ranked(translator: Translator, child: ChangePlan, attributes: Sequence[Any]
     outputs, extra = dict(columns), dict[str, Any]()
     for each in attributes:
         require_comparable(f"column {each.name()} of a ranking", data_type(each), each.name())
+    for each in [*ranking.partition, *(order.child() for order in ranking.order)]:
+        require_comparable(f"{each.sql()} in a ranking", data_type(each), each.sql())
     keys = [name_for(each, names, extra, "p") for each in ranking.partition]
     order = [OrderKey(name_for(each.child(), names, extra, "p"), *sort_direction(each)) for each in ranking.order]
     given = OperatorInput(changes=translator.columns(child, columns | extra), keys=keys)
+    for key, each in zip(order, ranking.order, strict=True):
+        if not is_sortable(given.schema.field(key.column).type):
+            translator.refuse(f"ORDER BY {each.child().sql()}", " Order by the values in it.")
     operator = RankOperator(
         schema=given.schema,
         partition_keys=keys,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasources.changelog.catalyst import Catalyst, items, kind
-from datasources.changelog.single_row import single_row
+from datasources.changelog.nodes.single_row import single_row
 from datasources.changelog.translator import Translator
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from datasources.changelog.aggregate_calls import planned_call
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above
-from datasources.changelog.scalar_subqueries import has_subquery
+from datasources.changelog.nodes.aggregate_calls import planned_call
+from datasources.changelog.nodes.scalar_subqueries import has_subquery
 from datasources.changelog.translator import Translator
 from datasources.spark.operators.changelog.aggregate.aggregate_operator import AggregateOperator
 from datasources.spark.operators.changelog.run_changes import OperatorInput
@@ -29,20 +29,22 @@ def aggregate(translator: Translator, node: Any) -> ChangePlan:
     keys = list(columns)
     for name, expression in columns.items():
         require_comparable(f"GROUP BY {expression.sql()}", data_type(expression), name)
-    calls = [planned_call(translator, function, f"v{at}", columns) for at, function in enumerate(functions)]
+    planned = [planned_call(translator, function, f"v{at}", columns) for at, function in enumerate(functions)]
     given = OperatorInput(changes=translator.columns(child, columns), keys=keys)
     texts = [each.sql() for each in grouping]
+    calls = [each.call for each in planned]
     operator = AggregateOperator(keys, calls, given.schema, is_insert_only=child.is_insert_only, key_texts=texts)
-    attributes = [each.toAttribute() for each in grouping] + [each.resultAttribute() for each in functions]
+    attributes = [each.toAttribute() for each in grouping] + [each.attribute for each in planned]
     plan = translator.run([given], operator, attributes)
     weight = items(plan.output())[-1]
     groups = {attribute_id(each) for each in attributes[: len(grouping)]}
     # Without functions a group's row never changes: DISTINCT of insertions gives insertions.
     is_insert_only = child.is_insert_only and not functions
+    values = {attribute_id(f.resultAttribute()): each.result for f, each in zip(functions, planned, strict=True)}
     mode = ChangelogMode.INSERT_ONLY if is_insert_only else ChangelogMode.RETRACT
     shown = f"Aggregate [{', '.join([*texts, *(each.sql() for each in functions)])}]"
     return ChangePlan(
-        plan=catalyst.project([*results, weight], plan),
+        plan=catalyst.project([*(catalyst.substituted(each, values) for each in results), weight], plan),
         mode=mode,
         key=_key(groups, results),
         shown=shown_above(shown, mode, [child]),

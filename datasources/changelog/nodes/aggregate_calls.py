@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
@@ -10,8 +11,10 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DecimalType
 
 from datasources.changelog.catalyst import data_type, items, kind, sort_direction
+from datasources.changelog.nodes.recomputation import is_recomputable, recomputed, row_of_arguments
 from datasources.changelog.translator import Translator
-from datasources.spark.operators.changelog.aggregate.aggregate_call import AggregateCall, Overflow
+from datasources.spark.operators.changelog.aggregate.aggregate_call import LINEAR, AggregateCall, Overflow
+from datasources.spark.operators.changelog.value_types import arrow_conversion, require_comparable, require_countable
 
 _FUNCTIONS: Final[Mapping[str, str]] = {
     "Average": "avg",
@@ -19,6 +22,7 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
     "CollectSet": "collect_set",
     "Count": "count",
     "First": "first",
+    "HyperLogLogPlusPlus": "count",
     "Last": "last",
     "ListAgg": "listagg",
     "Max": "max",
@@ -27,28 +31,74 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
 }
 """By the class of Spark's function. BOOL_AND, BOOL_OR, COUNT_IF and others are these after optimisation."""
 
-_NAMES: Final = (
-    "COUNT, SUM, AVG, MIN, MAX, BOOL_AND, BOOL_OR, FIRST_VALUE, LAST_VALUE, ARRAY_AGG, COLLECT_SET and LISTAGG"
-)
+_EXACT: Final = frozenset({"HyperLogLogPlusPlus"})
+"""APPROX_COUNT_DISTINCT: an exact count, as the state has the values anyhow."""
 
 
-def planned_call(translator: Translator, expression: Any, name: str, columns: dict[str, Any]) -> AggregateCall:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCall:
+    """An aggregate of a query.
+
+    Attributes:
+        call: of the operator.
+        attribute: the column of the operator that it fills.
+        result: the aggregate's value over that column.
+    """
+
+    call: AggregateCall
+    attribute: Any
+    result: Any
+
+
+def planned_call(translator: Translator, expression: Any, name: str, columns: dict[str, Any]) -> PlannedCall:
     """Return an aggregate as a call; its arguments are noted in ``columns``.
 
     Raises:
         QueryError: there is no such aggregate over changes.
     """
     function = expression.aggregateFunction()
-    known = _FUNCTIONS.get(kind(function))
-    if known is None:
-        translator.refuse(f"the aggregate {function.sql()}", f" There are {_NAMES}.")
-    argument = _argument(translator, function, columns, is_distinct=bool(expression.isDistinct()))
+    if kind(function) in _FUNCTIONS:
+        call = _own_call(translator, expression, name, columns)
+        return PlannedCall(call=call, attribute=expression.resultAttribute(), result=expression.resultAttribute())
+    if not is_recomputable(function):
+        translator.refuse(f"the aggregate {function.sql()}")
+    catalyst = translator.catalyst
+    row = row_of_arguments(catalyst, function)
+    _require_values(expression, row, compares=bool(expression.isDistinct()))
+    rows = catalyst.attribute(name, catalyst.array_of(row))
+    call = AggregateCall(
+        name=name,
+        function="collect",
+        argument=_noted(row, "a", columns),
+        type=_arrow_type(rows),
+        is_distinct=bool(expression.isDistinct()),
+        filter=_noted(_optional(expression.filter()), "f", columns),
+        text=str(expression.sql()),
+    )
+    return PlannedCall(call=call, attribute=rows, result=recomputed(catalyst, function, rows))
+
+
+def _require_values(expression: Any, argument: Any, *, compares: bool) -> None:
+    """Refuse values that cannot be counted or, if the function compares them, that Arrow compares in another way."""
+    require_countable(expression.sql(), data_type(argument))
+    if compares:
+        require_comparable(f"the argument of {expression.sql()}", data_type(argument), argument.sql())
+
+
+def _own_call(translator: Translator, expression: Any, name: str, columns: dict[str, Any]) -> AggregateCall:
+    """Return an aggregate that the operator computes."""
+    function = expression.aggregateFunction()
+    known = _FUNCTIONS[kind(function)]
+    is_distinct = bool(expression.isDistinct()) or kind(function) in _EXACT
+    if is_distinct or known not in LINEAR:
+        for each in items(function.children()):
+            _require_values(expression, each, compares=is_distinct or known != "collect")
     return AggregateCall(
         name=name,
         function=known,
-        argument=argument,
-        type=_result_type(function),
-        is_distinct=bool(expression.isDistinct()),
+        argument=_argument(translator, function, columns, is_distinct=is_distinct),
+        type=_arrow_type(function),
+        is_distinct=is_distinct,
         filter=_noted(_optional(expression.filter()), "f", columns),
         overflow=_overflow(function),
         order=_order(function, columns),
@@ -58,8 +108,9 @@ def planned_call(translator: Translator, expression: Any, name: str, columns: di
     )
 
 
-def _result_type(function: Any) -> pa.DataType:
-    return to_arrow_type(data_type(function), prefers_large_types=False)
+def _arrow_type(expression: Any) -> pa.DataType:
+    with arrow_conversion():
+        return to_arrow_type(data_type(expression), timezone="UTC", prefers_large_types=False)
 
 
 def _argument(translator: Translator, function: Any, columns: dict[str, Any], *, is_distinct: bool) -> str | None:

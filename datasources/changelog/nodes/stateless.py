@@ -7,8 +7,8 @@ from typing import Any
 
 from datasources.changelog.catalyst import attribute_id, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, kept_key, mode_of, shown_above
-from datasources.changelog.rank import top_rows
-from datasources.changelog.scalar_subqueries import joined_subqueries
+from datasources.changelog.nodes.rank import top_rows
+from datasources.changelog.nodes.scalar_subqueries import joined_subqueries
 from datasources.changelog.translator import Translator
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, mode_of, shown_above
-from datasources.changelog.scalar_subqueries import has_subquery
-from datasources.changelog.single_row import SingleRow, aggregated, has_row_at_start, single_row
+from datasources.changelog.nodes.scalar_subqueries import has_subquery
+from datasources.changelog.nodes.single_row import SingleRow, aggregated, has_row_at_start, single_row
 from datasources.changelog.translator import Translator, by_id, name_for
 from datasources.spark.operators.changelog.join.join_operator import JoinKind, JoinOperator
 from datasources.spark.operators.changelog.join.match_operator import Emits, MatchOperator

@@ -1,0 +1,94 @@
+"""Aggregates that are computed anew whenever their group changes.
+
+The state has the arguments of the group's rows. Above the operator they are an array, and Spark's own function goes
+over it: `aggregate(array, start, merge, finish)` with the function's expressions, or with calls of its methods. So the
+results are Spark's. What Spark leaves to the order of rows is determined by the values, as the array is sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind
+
+_BY_EXPRESSIONS = "DeclarativeAggregate"
+_BY_METHODS = "TypedImperativeAggregate"
+
+
+def is_recomputable(function: Any) -> bool:
+    """Whether there is an expression for a function of Spark's over an array."""
+    return bool(_classes(function) & {_BY_EXPRESSIONS, _BY_METHODS})
+
+
+def row_of_arguments(catalyst: Catalyst, function: Any) -> Any:
+    """Return what the state keeps of a row: a struct of the arguments, constants included."""
+    return catalyst.struct(items(function.children()))
+
+
+def recomputed(catalyst: Catalyst, function: Any, rows: Any) -> Any:
+    """Return a function over an array of `row_of_arguments`."""
+    build = _by_expressions if _BY_EXPRESSIONS in _classes(function) else _by_methods
+    return build(catalyst, function, rows, catalyst.variable("row", rows.dataType().elementType()))
+
+
+def _by_expressions(catalyst: Catalyst, function: Any, rows: Any, row: Any) -> Any:
+    named = [
+        each if each.foldable() else catalyst.attribute(f"c{n}", each) for n, each in enumerate(_children(function))
+    ]
+    over_named = function.withNewChildren(catalyst.seq(named))
+    update = _Substitution(catalyst=catalyst, buffer=items(over_named.aggBufferAttributes()), row=row, arguments=named)
+    updates = items(over_named.updateExpressions())
+    buffer = [catalyst.variable("buffer", catalyst.struct(updates).dataType()) for _ in range(2)]
+    return catalyst.array_aggregate(
+        rows,
+        catalyst.struct(items(over_named.initialValues())),
+        ([buffer[0], row], catalyst.struct([update.apply(each, buffer[0]) for each in updates])),
+        ([buffer[1]], update.apply(over_named.evaluateExpression(), buffer[1])),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Substitution:
+    """Replaces the attributes of a function's expressions by fields of its buffer and of the row."""
+
+    catalyst: Catalyst
+    buffer: Sequence[Any]
+    row: Any
+    arguments: Sequence[Any]
+
+    def apply(self, expression: Any, buffer: Any) -> Any:
+        fields = {attribute_id(each): (self.row, n) for n, each in enumerate(self.arguments) if not each.foldable()}
+        fields |= {attribute_id(each): (buffer, n) for n, each in enumerate(self.buffer)}
+
+        def field(part: Any) -> Any | None:
+            known = fields.get(attribute_id(part)) if kind(part) == "AttributeReference" else None
+            return None if known is None else self.catalyst.field(*known)
+
+        return self.catalyst.replaced(expression, field)
+
+
+def _by_methods(catalyst: Catalyst, function: Any, rows: Any, row: Any) -> Any:
+    arguments = [each if each.foldable() else catalyst.bound(n, each) for n, each in enumerate(_children(function))]
+    target = function.withNewChildren(catalyst.seq(arguments))
+    any_object = catalyst.object_type()
+    buffer = [catalyst.variable("buffer", any_object) for _ in range(2)]
+    return catalyst.array_aggregate(
+        rows,
+        catalyst.invoked(target, "createAggregationBuffer", any_object, []),
+        ([buffer[0], row], catalyst.invoked(target, "update", any_object, [buffer[0], row])),
+        ([buffer[1]], catalyst.invoked(target, "eval", function.dataType(), [buffer[1]])),
+    )
+
+
+def _children(function: Any) -> list[Any]:
+    return items(function.children())
+
+
+def _classes(function: Any) -> set[str]:
+    names, each = set(), function.getClass()
+    while each is not None:
+        names.add(str(each.getSimpleName()))
+        each = each.getSuperclass()
+    return names
