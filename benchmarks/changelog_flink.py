@@ -1,8 +1,12 @@
-"""Flink's side of `make bench-changelog`, in a process of its own; the last line is JSON."""
+"""Flink's side of `make bench-changelog`, in a process of its own; the last line is JSON.
+
+With the argument `--rocksdb` its state is in RocksDB, with checkpoints, else on the heap without any.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,7 +14,7 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
-from benchmarks.changelog_queries import QUERIES, ChangeBench
+from benchmarks.changelog_queries import QUERIES, WARM_UP_RUNS, ChangeBench
 from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from datasources.errors import EnvironmentProblem
@@ -25,8 +29,15 @@ _SETTINGS: Final = {
     "table.exec.mini-batch.size": "50000",
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
-_WARM_UP: Final = 4
-"""The run before the measured one has this fraction of its rows."""
+_ROCKSDB: Final = {
+    "state.backend.type": "rocksdb",
+    "state.backend.incremental": "true",
+    "execution.checkpointing.interval": "3 s",  # about as often as ours ends a batch
+    "taskmanager.memory.managed.size": "512m",
+}
+_ROCKSDB_JAR: Final = ("flink-statebackend-rocksdb", FLINK_VERSION, 60)
+_ROCKSDB_WARM_UP: Final = 4
+"""With RocksDB one run over this fraction of the rows comes before the measured one: little of its CPU is compiled."""
 _NAMES: Final = {
     "plain": ("id", "k", "amount"),
     "aggregate": ("k", "n", "total", "largest"),
@@ -38,11 +49,19 @@ _INTEGERS: Final = frozenset({"amount", "largest", "other"})
 
 def main() -> None:
     """Run each query to warm up, then measure it."""
-    facts: dict[str, Any] = {"flink": FLINK_VERSION, "settings": _SETTINGS, "state": "on the heap, no checkpoints"}
+    is_durable = "--rocksdb" in sys.argv
+    settings = {**_SETTINGS, **(_ROCKSDB if is_durable else {})}
+    facts: dict[str, Any] = {"flink": FLINK_VERSION, "settings": settings}
+    instead = "Without it Flink's figures are left out."
     try:
-        jars = fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.")
-        with tempfile.TemporaryDirectory() as place, open_flink(jars, _SETTINGS, Path(place) / "log") as flink:
-            facts["queries"] = {name: _measured(flink, name, query) for name, query in QUERIES.items()}
+        jars = fetch_jars(lambda _: None, instead=instead, connectors=[_ROCKSDB_JAR] if is_durable else [])
+        with tempfile.TemporaryDirectory() as place:
+            if is_durable:
+                settings["state.checkpoints.dir"] = Path(place, "checkpoints").as_uri()
+            with open_flink(jars, settings, Path(place) / "log") as flink:
+                facts["queries"] = {
+                    name: _measured(flink, name, query, is_durable=is_durable) for name, query in QUERIES.items()
+                }
     except EnvironmentProblem as problem:
         facts["why"] = problem.message.splitlines()[0]
     except Py4JError as error:
@@ -50,8 +69,9 @@ def main() -> None:
     print(json.dumps(facts))
 
 
-def _measured(flink: Flink, name: str, query: ChangeBench) -> dict[str, Any]:
-    _run(flink, name, query, query.rows // _WARM_UP)
+def _measured(flink: Flink, name: str, query: ChangeBench, *, is_durable: bool) -> dict[str, Any]:
+    for rows in [query.rows // _ROCKSDB_WARM_UP] if is_durable else [query.rows] * WARM_UP_RUNS:
+        _run(flink, name, query, rows)
     jvm = jvm_of_this_process()
     used, begun = cpu_seconds(jvm), time.perf_counter()
     with UsageSampler(jvm) as sampler:

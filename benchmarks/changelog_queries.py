@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["QUERIES", "ChangeBench"]
+__all__ = ["QUERIES", "WARM_UP_RUNS", "ChangeBench"]
+
+WARM_UP_RUNS: Final = 2
+"""How often a query runs over all rows before it is measured: the JVM's compilers take that long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

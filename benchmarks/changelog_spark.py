@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from benchmarks.changelog_queries import QUERIES, ChangeBench
+from benchmarks.changelog_queries import QUERIES, WARM_UP_RUNS, ChangeBench
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.window_query import session
 from datasources import changelog, register
@@ -25,8 +25,6 @@ from datasources import changelog, register
 BATCH: Final = 500_000
 _FILES: Final = 2
 _SETTINGS: Final = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
-_WARM_UP: Final = 2
-"""Batches of the run before the measured one."""
 
 
 def main() -> None:
@@ -42,13 +40,13 @@ def main() -> None:
 
 
 def _measured(spark: SparkSession, query: ChangeBench, directory: Path) -> dict[str, Any]:
-    _write(query, directory / "few", batches=_WARM_UP)
-    _write(query, directory / "all", batches=query.rows // BATCH)
-    _run(spark, query, directory / "few")
+    _write(query, directory)
+    for _ in range(WARM_UP_RUNS):
+        _run(spark, query, directory)
     jvm = jvm_of_this_process()
     used, begun = cpu_seconds(jvm), time.perf_counter()
     with UsageSampler(jvm) as sampler:
-        batches = _run(spark, query, directory / "all")
+        batches = _run(spark, query, directory)
     elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
     return {
         "cpu_us_per_row": round(cpu / query.total * 1e6, 2),
@@ -73,12 +71,12 @@ def _run(spark: SparkSession, query: ChangeBench, directory: Path) -> list[float
         return [progress.durationMs["triggerExecution"] / 1_000 for progress in running.recentProgress]
 
 
-def _write(query: ChangeBench, directory: Path, *, batches: int) -> None:
+def _write(query: ChangeBench, directory: Path) -> None:
     drawn = np.random.default_rng(7)
     for name in query.tables:
         (directory / name).mkdir(parents=True)
         unique = drawn.permutation(query.keys) if query.has_unique_keys else None
-        for part in range(batches * _FILES):
+        for part in range(query.rows // BATCH * _FILES):
             count = BATCH // _FILES
             ids = np.arange(part * count, (part + 1) * count)
             keys = drawn.integers(0, query.keys, count) if unique is None else unique[ids]

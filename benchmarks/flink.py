@@ -25,7 +25,15 @@ _MODULES: Final = (
     "flink-table-planner-loader",
     "flink-table-runtime",
 )
-_CONFIGURED: Final = ("parallelism.", "pipeline.", "execution.", "table.", "restart-strategy.", "taskmanager.")
+_CONFIGURED: Final = (
+    "parallelism.",
+    "pipeline.",
+    "execution.",
+    "state.",
+    "table.",
+    "restart-strategy.",
+    "taskmanager.",
+)
 
 
 def fetch_jars(

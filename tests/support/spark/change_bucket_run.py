@@ -15,6 +15,7 @@ import pyarrow as pa
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, weights
 from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
+from datasources.spark.operators.changelog.stored_integers import widened
 
 __all__ = [
     "BucketRun",
@@ -112,8 +113,9 @@ class MemoryPages:
 
     def write(self, number: int, page: pa.Table) -> None:
         assert page.num_rows
-        self._schema = self._schema or page.schema
-        assert page.schema.equals(self._schema)
+        schema = widened([page]).schema
+        self._schema = self._schema or schema
+        assert schema.equals(self._schema)
         self.pages[number] = page
 
     def drop(self, number: int) -> None:

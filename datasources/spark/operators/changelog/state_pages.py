@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints, stable_order
 from datasources.spark.operators.changelog.row_groups import Bools, is_among, sorted_unique
+from datasources.spark.operators.changelog.stored_integers import narrowed, widened
 
 PAGE_ROWS: Final = 512
 _DENSE: Final = 8
@@ -123,7 +124,7 @@ class StatePages:
     def read_all(self) -> pa.Table | None:
         """Return all rows, by ascending hash; None if there are none."""
         pages = [self._page(int(number)) for number in self._directory.numbers]
-        return pa.concat_tables(pages).combine_chunks() if pages else None
+        return widened(pages).combine_chunks() if pages else None
 
     def replace(self, hashes: Ints, rows: pa.Table) -> None:
         """Replace all rows that have one of the hashes.
@@ -151,7 +152,7 @@ class StatePages:
         if last is None or not np.array_equal(last.wanted, wanted):
             at = sorted_unique(self._directory.positions(wanted))
             pages = [self._page(int(number)) for number in self._directory.numbers[at]]
-            rows = pa.concat_tables(pages).combine_chunks()
+            rows = widened(pages).combine_chunks()
             is_wanted = is_among(ints(rows, HASH_COLUMN), wanted)
             self._last = last = _TouchedPages(wanted=wanted, pages=at, rows=rows, is_wanted=is_wanted)
         return last
@@ -172,7 +173,7 @@ class StatePages:
         directory = self._directory
         hashes = ints(rows, HASH_COLUMN)
         order = stable_order(hashes)
-        rows, hashes = rows.combine_chunks().take(pa.array(order)), hashes[order]
+        rows, hashes = narrowed(rows.combine_chunks().take(pa.array(order))), hashes[order]
         low = [int(directory.low[run[0]]) if len(run) else _LOWEST for run in runs]
         cuts = [0, *np.searchsorted(hashes, low[1:]).tolist(), len(hashes)]
         added: list[tuple[int, int]] = []
