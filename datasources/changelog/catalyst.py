@@ -205,6 +205,10 @@ class Catalyst:
         """Return an array with one element."""
         return self._expressions.CreateArray(self.seq([element]))
 
+    def no_rows(self, like: Any) -> Any:
+        """Return an empty array of the type of an expression."""
+        return self._module("org.apache.spark.sql.catalyst.expressions.Literal").default(like.dataType())
+
     def field(self, struct: Any, at: int) -> Any:
         """Return a field of a struct."""
         return self._expressions.GetStructField(struct, at, self.none())

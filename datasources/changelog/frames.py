@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -63,7 +64,8 @@ def aggregate(df: DataFrame, keys: Sequence[str], aggregates: Mapping[str, str])
     columns = [F.expr(text).alias(name) for name, text in aggregates.items()]
     if not columns:
         raise QueryError("aggregate() needs at least one aggregate: {'orders': 'count(*)'}.")
-    return _run({"table": df}, lambda empty: empty["table"].groupBy(*map(quoted, keys)).agg(*columns))
+    statement = json.dumps([list(keys), dict(aggregates)])
+    return _run({"table": df}, lambda empty: empty["table"].groupBy(*map(quoted, keys)).agg(*columns), statement)
 
 
 def top(df: DataFrame, keys: Sequence[str], order: str, n: int) -> DataFrame:
@@ -88,7 +90,7 @@ def top(df: DataFrame, keys: Sequence[str], order: str, n: int) -> DataFrame:
         ranked = table.selectExpr("*", f"row_number() OVER ({by}ORDER BY {order}) AS {rank}")
         return ranked.where(f"{rank} <= {n}").select(*map(quoted, table.columns))
 
-    return _run({"table": df}, read)
+    return _run({"table": df}, read, json.dumps([list(keys), order, n]))
 
 
 def latest(df: DataFrame, keys: Sequence[str]) -> DataFrame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import DecimalType
+from pyspark.sql.types import DayTimeIntervalType, DecimalType
 
 from datasources.changelog.catalyst import data_type, items, kind, sort_direction
 from datasources.changelog.nodes.recomputation import is_recomputable, recomputed, row_of_arguments
@@ -31,6 +31,8 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
 }
 """By the class of Spark's function. BOOL_AND, BOOL_OR, COUNT_IF and others are these after optimisation."""
 
+_OF_ANY_VALUES: Final = frozenset({"collect", "first", "last"})
+"""Functions for which any order of the values will do."""
 _EXACT: Final = frozenset({"HyperLogLogPlusPlus"})
 """APPROX_COUNT_DISTINCT: an exact count, as the state has the values anyhow."""
 
@@ -57,14 +59,16 @@ def planned_call(translator: Translator, expression: Any, name: str, columns: di
         QueryError: there is no such aggregate over changes.
     """
     function = expression.aggregateFunction()
-    if kind(function) in _FUNCTIONS:
+    if _is_own(function):
         call = _own_call(translator, expression, name, columns)
         return PlannedCall(call=call, attribute=expression.resultAttribute(), result=expression.resultAttribute())
+    if kind(function) == "PivotFirst":
+        translator.refuse("PIVOT", " Write an aggregate per column: sum(x) FILTER (WHERE kind = 'a').")
     if not is_recomputable(function):
         translator.refuse(f"the aggregate {function.sql()}")
     catalyst = translator.catalyst
     row = row_of_arguments(catalyst, function)
-    _require_values(expression, row, compares=bool(expression.isDistinct()))
+    _require_values(expression, items(function.children()), compares=bool(expression.isDistinct()))
     rows = catalyst.attribute(name, catalyst.array_of(row))
     call = AggregateCall(
         name=name,
@@ -78,11 +82,20 @@ def planned_call(translator: Translator, expression: Any, name: str, columns: di
     return PlannedCall(call=call, attribute=rows, result=recomputed(catalyst, function, rows))
 
 
-def _require_values(expression: Any, argument: Any, *, compares: bool) -> None:
+def _is_own(function: Any) -> bool:
+    """Whether the operator computes a function."""
+    if kind(function) in {"Average", "Sum"}:
+        return not isinstance(data_type(items(function.children())[0]), DayTimeIntervalType)
+    return kind(function) in _FUNCTIONS
+
+
+def _require_values(expression: Any, arguments: Sequence[Any], *, compares: bool) -> None:
     """Refuse values that cannot be counted or, if the function compares them, that Arrow compares in another way."""
-    require_countable(expression.sql(), data_type(argument))
-    if compares:
-        require_comparable(f"the argument of {expression.sql()}", data_type(argument), argument.sql())
+    for each in arguments:
+        value = each.child() if kind(each) == "SortOrder" else each
+        require_countable(expression.sql(), data_type(value))
+        if compares:
+            require_comparable(f"the argument of {expression.sql()}", data_type(value), value.sql())
 
 
 def _own_call(translator: Translator, expression: Any, name: str, columns: dict[str, Any]) -> AggregateCall:
@@ -91,8 +104,7 @@ def _own_call(translator: Translator, expression: Any, name: str, columns: dict[
     known = _FUNCTIONS[kind(function)]
     is_distinct = bool(expression.isDistinct()) or kind(function) in _EXACT
     if is_distinct or known not in LINEAR:
-        for each in items(function.children()):
-            _require_values(expression, each, compares=is_distinct or known != "collect")
+        _require_values(expression, items(function.children()), compares=is_distinct or known not in _OF_ANY_VALUES)
     return AggregateCall(
         name=name,
         function=known,

@@ -27,8 +27,8 @@ def aggregate(translator: Translator, node: Any) -> ChangePlan:
     grouping, functions, results = (items(each) for each in parts[:3])
     columns: dict[str, Any] = {f"k{at}": each for at, each in enumerate(grouping)}
     keys = list(columns)
-    for name, expression in columns.items():
-        require_comparable(f"GROUP BY {expression.sql()}", data_type(expression), name)
+    for expression in grouping:
+        require_comparable(f"GROUP BY {expression.sql()}", data_type(expression), expression.sql())
     planned = [planned_call(translator, function, f"v{at}", columns) for at, function in enumerate(functions)]
     given = OperatorInput(changes=translator.columns(child, columns), keys=keys)
     texts = [each.sql() for each in grouping]

@@ -171,7 +171,7 @@ class _Join:
         else:
             left_keys, right_keys, condition = items(parts[1]), items(parts[2]), parts[3]
         for each in left_keys:
-            require_comparable(f"the join key {each.sql()}", data_type(each), "key")
+            require_comparable(f"the join key {each.sql()}", data_type(each), each.sql())
         plan = (
             self._joined(self.how, left_keys, right_keys)
             if condition.isEmpty()

@@ -27,6 +27,12 @@ def row_of_arguments(catalyst: Catalyst, function: Any) -> Any:
     return catalyst.struct(items(function.children()))
 
 
+def of_nothing(catalyst: Catalyst, function: Any) -> Any:
+    """Return a function of no rows."""
+    row = row_of_arguments(catalyst, function)
+    return recomputed(catalyst, function, catalyst.no_rows(catalyst.attribute("rows", catalyst.array_of(row))))
+
+
 def recomputed(catalyst: Catalyst, function: Any, rows: Any) -> Any:
     """Return a function over an array of `row_of_arguments`."""
     build = _by_expressions if _BY_EXPRESSIONS in _classes(function) else _by_methods

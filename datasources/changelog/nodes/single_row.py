@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind
+from datasources.changelog.nodes.recomputation import is_recomputable, of_nothing
 
 _HAS_ROW: Final = "__tidemark_has_row"
 
@@ -98,8 +99,11 @@ def _over_nothing(catalyst: Catalyst, named: Any) -> Any:
     def default(expression: Any) -> Any | None:
         if kind(expression) != "AggregateExpression":
             return None
-        result = expression.aggregateFunction().defaultResult()
-        return catalyst.null(expression) if result.isEmpty() else result.get()
+        function = expression.aggregateFunction()
+        result = function.defaultResult()
+        if not result.isEmpty():
+            return result.get()
+        return of_nothing(catalyst, function) if is_recomputable(function) else catalyst.null(expression)
 
     return catalyst.replaced(_without_name(named), default)
 

@@ -128,6 +128,14 @@ RECOMPUTED = {
     "without groups": "SELECT round(stddev(v), 6), median(d), max_by(k, id), approx_count_distinct(k) FROM t",
     "in a condition": "SELECT id, (SELECT median(w) FROM u WHERE u.k = t.k) FROM t "
     "WHERE v >= (SELECT percentile(w, 0.5) FROM u WHERE w > 2)",
+    "of nothing": "SELECT id, (SELECT hll_sketch_estimate(hll_sketch_agg(w)) FROM u WHERE w > 100), x.* FROM t, "
+    "(SELECT stddev(w), approx_top_k(w), histogram_numeric(w, 3), collect_set(w), regr_count(w, uid) FROM u WHERE w > 4) AS x",
+    "of times": "SELECT k, sum(make_dt_interval(v)), avg(make_dt_interval(v)), "
+    "max_by(CAST('20000-12-31 23:59:59' AS TIMESTAMP), id) > TIMESTAMP '2020-01-01', "
+    "max_by(array(CAST('20000-12-31 23:59:59' AS TIMESTAMP)), id)[0] > TIMESTAMP '2020-01-01', "
+    "max(struct(CAST('20000-12-31' AS DATE), id)).id FROM t GROUP BY k",
+    "several distinct": "SELECT k, count(DISTINCT v), count(DISTINCT p), max_by(map('v', v), id)['v'], "
+    "max_by(k COLLATE UTF8_LCASE, id) FROM t GROUP BY k",
     "of aggregates": "SELECT median(c), max_by(k, struct(c, k)) FROM "
     "(SELECT k, count(*) AS c, median(v) AS m FROM t GROUP BY k HAVING stddev_pop(v) > 0.5) WHERE m IS NOT NULL",
 }
@@ -175,6 +183,33 @@ def test_values_of_every_type_give_sparks_answer(run, name):
     require_equal(changes, query.spark_truths(OF_TYPES[name].replace("any_value", "min")))  # Spark's is any of them
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"x": "stddev(v)"}, {"x": "var_pop(v)"}),
+        ({"x": "percentile(v, 0.1)"}, {"x": "percentile(v, 0.9)"}),
+        ({"x": "sum(v)"}, {"x": "sum(v * 2)"}),
+    ],
+)
+def test_a_restart_with_another_aggregate_is_refused(run, first, second):
+    query = run(seed=5)
+    query.query = lambda aggregates, t, u: changelog.aggregate(t, ["k"], aggregates)  # noqa: ARG005
+    query.changes(first)
+    query.extend()
+    with pytest.raises(Exception, match=r"TIDEMARK_OFFSET\].*statement was .* and is "):
+        query.changes(second)
+    query.changes(first)
+
+
+def test_a_restart_with_another_order_is_refused(run):
+    query = run(seed=5)
+    query.query = lambda order, t, u: changelog.top(t, ["k"], order, 2)  # noqa: ARG005
+    query.changes("v % 3")
+    query.extend()
+    with pytest.raises(Exception, match=r"TIDEMARK_OFFSET\].*statement was .* and is "):
+        query.changes("v % 5")
+
+
 def test_rows_that_are_only_added_need_no_row_kind(run):
     query = run(seed=7, inserts_only=True)
     query.query = lambda text, **tables: changelog.query(text, **{n: t.drop("row_kind") for n, t in tables.items()})
@@ -215,7 +250,10 @@ def test_rows_that_are_only_added_need_no_row_kind(run):
         ("SELECT k FROM t ORDER BY k COLLATE UTF8_LCASE LIMIT 2", "in a ranking has the collation UTF8_LCASE"),
         ("SELECT id FROM t ORDER BY struct(v) LIMIT 2", r"ORDER BY struct\(t.v\).*Order by the values in it"),
         ("SELECT max(make_ym_interval(v)) FROM t", "YearMonthIntervalType.*Cast the column"),
-        ("SELECT k, max_by(parse_json('1'), id) FROM t GROUP BY k", "max_by.* takes STRUCT<_0:VARIANT.*cast it"),
+        ("SELECT k, max_by(parse_json('1'), id) FROM t GROUP BY k", "max_by.* takes VARIANT.*cast it"),
+        ("SELECT * FROM (SELECT k, v FROM t) PIVOT (max(v) FOR k IN ('a', 'b'))", "cannot have PIVOT.*FILTER"),
+        ("SELECT k, max_by(array(), id) FROM t GROUP BY k", "null type.*Cast the column"),
+        ("SELECT x FROM (SELECT k COLLATE UTF8_LCASE AS x FROM t) GROUP BY x", r"lower\(.* COLLATE UTF8_BINARY\)"),
         ("SELECT k, bitmap_construct_agg(id) FROM t GROUP BY k", r"the aggregate bitmap_construct_agg"),
         ("SELECT id AS row_kind FROM t", "give it another name"),
     ],

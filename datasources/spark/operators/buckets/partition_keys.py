@@ -121,6 +121,25 @@ def canonical_floats(array: Any) -> Any:
     return pc.if_else(pc.is_nan(array), not_a_number, pc.add(array, pa.scalar(0.0, type=array.type)))
 
 
+def python_values(array: Any) -> list[Any]:
+    """Return the values of an array as Python's, times in it as integers: Python's end with the year 9999."""
+    values: list[Any] = array.cast(_without_times(array.type)).to_pylist()
+    return values
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_without_times(kind.key_type), kind.item_field.with_type(_without_times(kind.item_type)))
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_times(kind.value_type)))
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    is_time = pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind)
+    return pa.int64() if is_time else kind
+
+
 def value_key(value: Any) -> tuple[Any, ...]:
     """Return a key of a value that is equal, hashed and ordered as the value: NULL first, then values, then NaN."""
     if value is None:
@@ -138,7 +157,7 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
     array = as_array(column)
     if pa.types.is_nested(array.type):
         codes: dict[Any, int] = {}
-        found = [codes.setdefault(value_key(value), len(codes)) for value in array.to_pylist()]
+        found = [codes.setdefault(value_key(value), len(codes)) for value in python_values(array)]
         return np.array(found, dtype=np.int64), len(codes) or 1
     encoded = canonical_floats(array).dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary) or 1

@@ -13,6 +13,8 @@ STATE_VERSION: Final = 1
 """Version of the state format."""
 
 _VERSION: Final = "state version"
+_ADDED_LATER: Final = frozenset({"statement"})
+"""Settings that some states of earlier versions lack; those load with any value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +47,10 @@ class StoredSettings:
         changed = [
             f"{name} was {was.get(name, 'not set')} and is {now.get(name, 'not set')}"
             for name in sorted({*was, *now})
-            if was.get(name) != now.get(name)
+            if was.get(name) != now.get(name) and not (name in _ADDED_LATER and name not in was)
         ]
+        if not changed:
+            return
         raise OffsetError(
             f"the checkpoint's {self.operator} were made with other settings: {'; '.join(changed)}. The "
             f"layout of the state depends on them: restore the stored settings, or start with a new checkpoint."

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from datasources.spark.operators.buckets.partition_keys import canonical_floats, value_key
+from datasources.spark.operators.buckets.partition_keys import canonical_floats, python_values, value_key
 from datasources.spark.operators.changelog.changes import Ints
 
 Hashes = NDArray[np.uint64]
@@ -81,7 +81,7 @@ def _coded(array: Any, *, is_ranked: bool) -> tuple[Ints, int]:
         validity = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), dtype=np.int64)
         return combined_codes([(validity, 2), *parts], len(array))
     if pa.types.is_nested(array.type) or pa.types.is_null(array.type):
-        return _object_ranks(array.to_pylist())
+        return _object_ranks(python_values(array))
     encoded = array.dictionary_encode()
     indices = encoded.indices.fill_null(-1).to_numpy().astype(np.int64)
     count = len(encoded.dictionary)

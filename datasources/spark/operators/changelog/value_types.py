@@ -27,7 +27,7 @@ def arrow_conversion() -> Iterator[None]:
     """While in the block, a type that Spark does not hand to Python is a QueryError."""
     try:
         yield
-    except PySparkTypeError as error:
+    except (PySparkTypeError, ValueError) as error:  # the latter of VOID within an array or a map
         raise QueryError(f"an aggregate, a join or a rank over changes: {error} Cast the column.") from error
 
 
@@ -50,8 +50,8 @@ def require_comparable(what: str, data_type: DataType, name: str) -> None:
             )
         if is_collated(each):
             raise QueryError(
-                f"{what} has the collation {each.collation}, under which different texts are equal: use "
-                f"`lower({name})` or a column with the collation UTF8_BINARY."
+                f"{what} has the collation {each.collation}, under which different texts are equal. Compare bytes: "
+                f"{name} COLLATE UTF8_BINARY, or lower({name} COLLATE UTF8_BINARY)."
             )
 
 

@@ -66,6 +66,21 @@ class AggregateCall:
         return self.function in EXTREMES or (self.function in PICKS and not self.order)
 
     @property
+    def result_type(self) -> pa.DataType:
+        """The type whose fields and elements may be NULL: those of a group without values are."""
+        return _nullable(self.type)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of values."""
+        return self.function in {"collect", "collect_set"}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether equal values are in the list once."""
+        return self.is_distinct or self.function == "collect_set"
+
+    @property
     def shown(self) -> str:
         """The call as text, for settings and messages."""
         inside = ("DISTINCT " if self.is_distinct else "") + (self.argument or "*")
@@ -99,6 +114,14 @@ class AggregateCall:
                 f"{self.shown}: {self.function.upper()} does not accept {data.field(self.argument).type}; cast "
                 f"'{self.argument}'."
             )
+
+
+def _nullable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _nullable(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field(kind.value_field.name, _nullable(kind.value_type)))
+    return kind
 
 
 def _shown_order(order: OrderColumn) -> str:

@@ -66,7 +66,9 @@ class AggregateOperator:
     @property
     def output(self) -> pa.Schema:
         """The keys, then one column per aggregate."""
-        return pa.schema([*(self._data.field(key) for key in self._keys), *((c.name, c.type) for c in self._calls)])
+        return pa.schema(
+            [*(self._data.field(key) for key in self._keys), *((c.name, c.result_type) for c in self._calls)]
+        )
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -148,7 +150,7 @@ class _Step:
             is_shown = new[0][0] >= 0
         before = self._results(old, old_extremes, entries, was_shown, is_after=False)
         after = self._results(new, new_extremes, entries, is_shown, is_after=True)
-        same = was_shown & is_shown & _equal_rows(before, after, len(was_shown))
+        same = was_shown & is_shown & self._are_equal(before, after, entries)
         return self._changes(before, was_shown & ~same, after, is_shown & ~same)
 
     def _column(self, name: str) -> Any:
@@ -249,12 +251,22 @@ class _Step:
             if layout.multiset is not None:
                 results.append(value_result(call, entries[layout.multiset], is_after=is_after))
             elif layout.extreme is not None:
-                results.append(extremes[layout.extreme].cast(call.type))
+                results.append(extremes[layout.extreme].cast(call.result_type))
             else:
                 kind = self._data.field(call.argument).type if call.argument else None
                 states = [partials[n] for n in layout.partials]
                 results.append(linear_result(call, kind, states, shown, self._overflow_report(call)))
         return results
+
+    def _are_equal(self, before: Sequence[Any], after: Sequence[Any], entries: Sequence[Entries]) -> Flags:
+        """Return for which groups all results are equal by GROUP BY's rule."""
+        equal: Flags = np.ones(len(self._groups), dtype=np.bool_)
+        for call, layout, old, new in zip(self._calls, self._layout.calls, before, after, strict=True):
+            if layout.multiset is not None and call.is_list:
+                equal &= ~entries[layout.multiset].changed(counts=not call.is_set)
+            else:
+                equal &= _equal_values(old, new)
+        return equal
 
     def _overflow_report(self, call: AggregateCall) -> Any:
         def report(too_large: Flags) -> None:
@@ -277,21 +289,13 @@ class _Step:
         return pa.table([*columns, pa.array(signs)], schema=schema)
 
 
-def _equal_rows(before: Sequence[Any], after: Sequence[Any], count: int) -> Flags:
-    """Return for which groups all results are equal by GROUP BY's rule."""
-    equal: Flags = np.ones(count, dtype=np.bool_)
-    for old, new in zip(before, after, strict=True):
-        if pa.types.is_nested(old.type):
-            codes = equal_codes([pa.chunked_array([old, new])], 2 * len(old))
-            equal &= codes[: len(old)] == codes[len(old) :]
-        else:
-            equal &= _equal_values(canonical_values(old), canonical_values(new))
-    return equal
-
-
 def _equal_values(old: Any, new: Any) -> Flags:
+    if pa.types.is_nested(old.type):
+        codes = equal_codes([pa.chunked_array([old, new])], 2 * len(old))
+        return np.asarray(codes[: len(old)] == codes[len(old) :])
     if pa.types.is_null(old.type):
         return np.ones(len(old), dtype=np.bool_)
+    old, new = canonical_values(old), canonical_values(new)
     same = pc.equal(old, new)
     if pa.types.is_floating(old.type):
         same = pc.or_(same, pc.and_(pc.is_nan(old), pc.is_nan(new)))

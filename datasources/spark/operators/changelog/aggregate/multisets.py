@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.aggregate.groups import NUMBER_COLUMN, Groups
@@ -74,6 +75,14 @@ class Entries:
         """The change of the number of entries of each group."""
         change = (self.after != 0).astype(np.int64) - (self.before != 0)
         return np.bincount(self.groups, weights=change, minlength=self.count).astype(np.int64)
+
+    def changed(self, *, counts: bool) -> NDArray[np.bool_]:
+        """Return which groups have other values than before, or also the same ones in other numbers (``counts``)."""
+        before, after = np.maximum(self.before, 0), np.maximum(self.after, 0)
+        is_changed = before != after if counts else (before > 0) != (after > 0)
+        found = np.zeros(self.count, dtype=np.bool_)
+        found[self.groups[is_changed]] = True
+        return found
 
     @property
     def appearances(self) -> Contribution:

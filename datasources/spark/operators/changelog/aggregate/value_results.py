@@ -22,16 +22,17 @@ def value_result(call: AggregateCall, entries: Entries, *, is_after: bool) -> An
     groups = entries.groups[at]
     if call.function not in LISTS:
         return _picked(entries.values, at, groups, entries.count, is_last=call.function in {"max", "last"}).cast(
-            call.type
+            call.result_type
         )
-    is_set = call.is_distinct or call.function == "collect_set"
-    times = np.ones_like(at) if is_set else counts[at]
+    times = np.ones_like(at) if call.is_set else counts[at]
     lists = _lists(entries.values, np.repeat(at, times), np.repeat(groups, times), entries.count)
     if call.function != "listagg":
-        return lists.cast(call.type)
+        return lists.cast(call.result_type)
     is_binary = pa.types.is_binary(entries.values.type)
     joined = pc.binary_join(lists, call.separator.encode() if is_binary else call.separator)
-    return pc.if_else(pc.equal(pc.list_value_length(lists), 0), pa.scalar(None, joined.type), joined).cast(call.type)
+    return pc.if_else(pc.equal(pc.list_value_length(lists), 0), pa.scalar(None, joined.type), joined).cast(
+        call.result_type
+    )
 
 
 def extreme_values(groups: Groups, stored: Any, values: Any, weights: Ints, *, is_max: bool) -> Any:
