@@ -22,7 +22,8 @@ expressions, their types and their errors are Spark's.
 Reading order: `table_changes` is the beginning (a table as a stream of changes), `change_query` walks the plan, and its
 table maps each node type to its translation, `result` the end (net changes with their row kind). `change_plan` is what
 a node becomes, `translator` what the translations share, `catalyst` builds Spark's plan nodes; the translations are in
-`nodes`. `frames` has the functions above.
+`nodes`. `frames` has the functions above. `latest_of_batch` and `net_actions` reduce a
+batch to one action per key.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datasources.changelog.frames import aggregate, latest, query, top
+    from datasources.changelog.latest_of_batch import latest_changes
 
-__all__ = ["aggregate", "latest", "query", "top"]
+__all__ = ["aggregate", "latest", "latest_changes", "query", "top"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'datasources.changelog' has no attribute '{name}'")
-    return getattr(importlib.import_module("datasources.changelog.frames"), name)
+    module = "latest_of_batch" if name == "latest_changes" else "frames"
+    return getattr(importlib.import_module(f"datasources.changelog.{module}"), name)

@@ -5,5 +5,5 @@ batches, using `server` for the server and its log; a batch of the snapshot has 
 are read. On executors `reader` reads the binlog (`binlog`) and chunks (`snapshot`). `state` is the connector state of a
 batch, `scan` the settings made from options. `preflight` checks server, login and tables, `ddl` classifies statements,
 `tables` describes columns and keys, `types` decodes values, `connection` opens connections, `config` defines the
-options. `upsert` prepares a batch for MERGE in foreachBatch.
+options.
 """

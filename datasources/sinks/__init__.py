@@ -7,6 +7,6 @@ Spark numbers the batches of a query, and repeats one with the same number and t
 
 A sink runs the plan of every batch, also of one that it skips: operators with state keep their state by running.
 
-Reading order: `change_sink` is what a sink implements, `net_actions` the reduction, `batch_writer` the function for
+Reading order: `change_sink` is what a sink implements, `batch_writer` the function for
 foreachBatch, `registry` the sinks by the names of their connectors. Each sink has a package.
 """

@@ -7,9 +7,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from datasources.changelog.net_actions import net_actions
 from datasources.errors import InternalError
 from datasources.sinks.change_sink import BatchNumber, ChangeSink, SinkTable
-from datasources.sinks.net_actions import net_actions
 
 _QUERY_PROPERTY: Final = "sql.streaming.queryId"
 """Where Spark keeps the id of the query that runs in a thread; it is the id in the checkpoint."""

@@ -8,12 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources import read_stream
+from datasources.changelog import latest_changes
 from datasources.demo.queries.failure_text import first_line
 from datasources.demo.results.mysql_outcome import Copied
 from datasources.demo.story.mysql_shop import COLUMNS, TABLE, Item, table_options
 from datasources.embedded import MySqlAddress
 from datasources.errors import QueryError
-from datasources.mysql.upsert import latest_changes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +27,7 @@ _ROWS_OF_A_BATCH: Final = "4000"
 
 SNIPPET: Final = """\
 from datasources import read_stream
-from datasources.mysql.upsert import latest_changes
+from datasources.changelog import latest_changes
 stock = read_stream(spark, "tidemark-mysql", {
     "hostname": "db", "port": "3306", "username": "reader", "password": "...",
     "database-name": "shop", "table-name": "stock"})

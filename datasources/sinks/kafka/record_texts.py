@@ -8,8 +8,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.grammar.literals import quoted
-from datasources.sinks.net_actions import DELETE_COLUMN
 
 _JSON: Final = {
     "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS'Z'",

@@ -15,13 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType
 
+from datasources.changelog.latest_of_batch import latest_changes
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.errors import SchemaError
 from datasources.grammar.literals import quoted
 from datasources.grammar.spark_type_names import sql_name_of
-from datasources.mysql.upsert import latest_changes
 from datasources.sinks.change_sink import BatchNumber
 from datasources.sinks.lake.delta_sink import create_if_missing, merge_into
-from datasources.sinks.net_actions import DELETE_COLUMN
 
 KIND_COLUMN: Final = "__tidemark_row_kind"
 """The kind of a change, behind the table's columns."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.grammar.literals import quoted
-from datasources.sinks.net_actions import DELETE_COLUMN
 
 _ACTIONS: Final = "__tidemark_actions"
 

@@ -14,6 +14,7 @@ import pymysql
 from pymysql.constants import CR, ER
 from pyspark.sql import DataFrame
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.errors import OptionError, RecordError, SourceUnavailable, TidemarkError
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.connection.connection_errors import error_number, explain, is_refused
@@ -25,7 +26,6 @@ from datasources.sinks.mysql.column_checks import ColumnWriter
 from datasources.sinks.mysql.jdbc_options import JdbcTarget, jdbc_target
 from datasources.sinks.mysql.sql_literals import row_texts, statement_texts
 from datasources.sinks.mysql.target_table import TargetTable, target_table
-from datasources.sinks.net_actions import DELETE_COLUMN
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 

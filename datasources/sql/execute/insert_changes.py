@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from datasources.changelog.net_actions import KIND_COLUMN
 from datasources.errors import OptionError
 from datasources.options import lower_keys
 from datasources.sinks.batch_writer import BatchWriter
 from datasources.sinks.change_sink import SinkTable
-from datasources.sinks.net_actions import KIND_COLUMN
 from datasources.sinks.registry import APPEND_SINKS, CHANGE_SINKS
 from datasources.sql.execute.fitted_columns import fitted, written_columns
 from datasources.sql.execute.queries import QueryResult, query_result

@@ -13,11 +13,11 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.errors import TidemarkError
 from datasources.sinks.change_sink import BatchNumber, SinkTable
 from datasources.sinks.lake.iceberg_sink import IcebergSink
 from datasources.sinks.lake.iceberg_table import IcebergTable, each_of
-from datasources.sinks.net_actions import DELETE_COLUMN
 from tests.support.spark.iceberg_spark import iceberg_options, iceberg_settings
 from tests.support.spark.recorded_query import SETTINGS
 

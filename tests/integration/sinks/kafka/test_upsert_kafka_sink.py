@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.errors import SqlError
 from datasources.sinks.change_sink import SinkTable
 from datasources.sinks.kafka.upsert_kafka_sink import UpsertKafkaSink
-from datasources.sinks.net_actions import DELETE_COLUMN
 from datasources.sql import TableEnvironment
 from tests.support.forms import full
 from tests.support.mysql.mysql_changing_tables import ChangingShop

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from datasources.changelog.net_actions import DELETE_COLUMN
 from datasources.errors import DataLossError, OptionError, RecordError, SqlError
 from datasources.sinks.batch_writer import BatchWriter
 from datasources.sinks.change_sink import BatchNumber, SinkTable
 from datasources.sinks.mysql.mysql_sink import MySqlSink
-from datasources.sinks.net_actions import DELETE_COLUMN
 from datasources.sql import TableEnvironment
 from tests.support.forms import full
 from tests.support.mysql.mysql_changing_tables import ChangingShop

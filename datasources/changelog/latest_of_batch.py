@@ -1,10 +1,11 @@
 """The latest state of each key in a batch of changes, for MERGE in foreachBatch.
 
-Theory of operation. A shuffle loses the order of rows, so each change carries its position, `_seq`. The last change of
-a key decides: an after-image is the row's current state; a before-image that is last means that the row was deleted. A
-changed key needs no rule of its own: its old value ends with the before-image, its new one begins with the after-image.
-A truncate row voids all earlier rows of its table; since it concerns every key, rows are distributed over buckets and
-each bucket gets a copy of it.
+Theory of operation. The result of a query has one removal and one addition per key and batch at most, removals first:
+what is added is the state (`net_actions`). A log of events may have many of a key, and a shuffle loses their order, so
+each carries its position, `_seq`. The last change of a key decides: an after-image is the row's current state; a
+before-image that is last means that the row was deleted. A changed key needs no rule of its own: its old value ends
+with the before-image, its new one begins with the after-image. A truncate row voids all earlier rows of its table;
+since it concerns every key, rows are distributed over buckets and each bucket gets a copy of it.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import StructType
+from pyspark.sql.types import IntegralType, StructType
 
+from datasources.changelog.net_actions import DELETE_COLUMN, KIND_COLUMN, net_actions
 from datasources.errors import QueryError
 
 _KIND: Final = "row_kind"
 _SEQUENCE: Final = "_seq"
-_SEQUENCE_FIELDS: Final = ("epoch", "file_no", "pos", "row", "side")
 _TABLE_COLUMNS: Final = ("database_name", "table_name")
 _TRUNCATE: Final = "T"
 _RESULTS: Final = {"+I": "upsert", "+U": "upsert", "-U": "delete", "-D": "delete", _TRUNCATE: "truncate"}
@@ -28,25 +29,33 @@ _BUCKETS: Final = 64
 _BUCKET, _TRUNCATED_AT, _ROW, _KEY = "_tidemark_bucket", "_tidemark_truncated_at", "_tidemark_row", "_tidemark_key"
 
 
-def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
+def latest_changes(batch: DataFrame, keys: Sequence[str], *, is_result: bool = False) -> DataFrame:
     """Return the latest state of each key in a batch.
 
     Apply rows 'truncate' first (they delete all rows of the table), then the others in any order: each key occurs once.
     Applying the result again gives the same table.
 
     Args:
-        batch: changes as foreachBatch gets them: all rows of the batch, with the columns `row_kind` and `_seq`, and
-            `database_name` and `table_name` where it holds more than one table.
+        batch: changes as foreachBatch gets them: all rows of the batch. A log of events has the columns `row_kind` and
+            `_seq`, their position (an integer, or a struct of integers), and `database_name` and `table_name` where it
+            holds more than one table.
         keys: columns of the primary key.
+        is_result: the batch is one of the result of a query over tables that change (`datasources.changelog`, SQL):
+            `row_kind` is there unless rows are only added, and `_seq` has no meaning.
 
     Returns:
-        The columns of the batch. `row_kind` is 'upsert' (the row's values), 'delete' (its last values) or 'truncate'
-        (no values; `_seq` is smaller than that of all other rows of the table).
+        The columns of the batch, those of a result behind `row_kind`. It is 'upsert' (the row's values), 'delete' (its
+        last values; of a result only the key) or 'truncate' (no values; `_seq` is smaller than that of all other rows
+        of the table).
 
     Raises:
         QueryError: the batch lacks `row_kind`, `_seq` or a key column.
+        RecordError: in Spark's task: a key is NULL, or a result has two different rows of a key.
     """
-    _check(batch, keys)
+    _check_keys(batch, keys)
+    if is_result:
+        return _of_result(batch, keys)
+    _check_log(batch)
     tables = [name for name in _TABLE_COLUMNS if name in batch.columns]
     kind, sequence = F.col(_KIND), F.col(_SEQUENCE)
     is_truncate = kind == _TRUNCATE
@@ -65,19 +74,40 @@ def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
     return latest.select(*(_result(name) for name in batch.columns))
 
 
-def _check(batch: DataFrame, keys: Sequence[str]) -> None:
+def _of_result(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
+    names = [_column(name) for name in batch.columns if name != _KIND]
+    if _KIND in batch.columns:
+        kind = F.col(_KIND)
+        is_known = kind.isin("+I", "+U", "-U", "-D")
+        batch = batch.select(F.when(is_known, kind).otherwise(_unknown(kind)).alias(KIND_COLUMN), *names)
+    is_delete = F.col(DELETE_COLUMN)
+    kind = F.when(is_delete, F.lit("delete")).otherwise(F.lit("upsert")).alias(_KIND)
+    return net_actions(batch, keys, "the result").select(kind, *names)
+
+
+def _unknown(kind: Column) -> Column:
+    found = F.coalesce(kind, F.lit("NULL"))
+    return F.raise_error(F.concat(F.lit(f"[{QueryError.code}] unknown row_kind: "), found))
+
+
+def _check_log(batch: DataFrame) -> None:
     for name in (_KIND, _SEQUENCE):
         if name not in batch.columns:
             raise QueryError(
                 f"the batch has no column '{name}', without which the order of its changes is unknown: keep it from "
-                f"the source (in SQL: declare it as a METADATA column)."
+                f"the source (in SQL: declare it as a METADATA column). Is it the result of a query over tables that "
+                f"change? Then say is_result=True."
             )
     sequence: Any = batch.schema[_SEQUENCE].dataType
-    if not isinstance(sequence, StructType) or tuple(sequence.fieldNames()) != _SEQUENCE_FIELDS:
+    fields = [field.dataType for field in sequence] if isinstance(sequence, StructType) else [sequence]
+    if not fields or not all(isinstance(each, IntegralType) for each in fields):
         raise QueryError(
-            f"the batch's column '{_SEQUENCE}' is {sequence.simpleString()}, not the source's struct of "
-            f"{', '.join(_SEQUENCE_FIELDS)}: hand it on unchanged."
+            f"the batch's column '{_SEQUENCE}' is {sequence.simpleString()}, not an integer or the source's struct of "
+            f"integers: hand it on unchanged."
         )
+
+
+def _check_keys(batch: DataFrame, keys: Sequence[str]) -> None:
     if not keys:
         raise QueryError(
             "a table without a key has no latest state of a row: append its changes instead, or name keys."
@@ -101,7 +131,7 @@ def _result(name: str) -> Column:
     value = F.col(_ROW).getField(name)
     if name != _KIND:
         return value.alias(name)
-    result = F.raise_error(F.concat(F.lit(f"[{QueryError.code}] unknown row_kind: "), value))
+    result = _unknown(value)
     for short, word in _RESULTS.items():
         result = F.when(value == short, word).otherwise(result)
     return result.alias(name)

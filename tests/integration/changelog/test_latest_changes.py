@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from datasources import changelog
+from datasources.changelog import latest_changes
 from datasources.errors import QueryError
-from datasources.mysql.upsert import latest_changes
+from tests.support.spark.changing_tables import TABLES, QueryRun, generated
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
@@ -146,8 +149,12 @@ def test_a_batch_without_order_or_key_is_refused(spark):
         latest_changes(batch.drop("_seq"), ["id"])
     with pytest.raises(QueryError, match="no column 'row_kind'"):
         latest_changes(batch.drop("row_kind"), ["id"])
-    with pytest.raises(QueryError, match="'_seq' is string, not the source's struct"):
+    with pytest.raises(QueryError, match="'_seq' is string, not an integer or the source's struct"):
         latest_changes(batch.withColumn("_seq", batch["_seq"].cast("string")), ["id"])
+    with pytest.raises(QueryError, match="is_result=True"):
+        latest_changes(batch.drop("_seq"), ["id"])
+    with pytest.raises(QueryError, match="table without a key"):
+        latest_changes(batch, [], is_result=True)
     with pytest.raises(QueryError, match="table without a key"):
         latest_changes(batch, [])
     with pytest.raises(QueryError, match="no column 'name'"):
@@ -159,3 +166,43 @@ def test_rows_with_a_null_key_or_an_unknown_kind_fail_the_batch(spark):
         latest_changes(_batch(spark, [_row("t", (1, None), "x", "+I", 0, 1, 4, 0, 1)]), ["id", "part"]).collect()
     with pytest.raises(Exception, match="TIDEMARK_QUERY.*unknown row_kind: \\?"):
         latest_changes(_batch(spark, [_row("t", (1, "a"), "x", "?", 0, 1, 4, 0, 1)]), ["id"]).collect()
+
+
+def test_a_log_may_be_numbered_by_one_integer(spark):
+    rows = [(1, "+I", "a", 7), (1, "-U", "a", 8), (1, "+U", "b", 9), (2, "+I", "a", 10), (2, "-D", "a", 11)]
+    batch = spark.createDataFrame(rows, "id INT, row_kind STRING, v STRING, _seq BIGINT").repartition(3)
+    found = sorted((r.id, r.row_kind, r.v) for r in latest_changes(batch, ["id"]).collect())
+    assert found == [(1, "upsert", "b"), (2, "delete", "a")]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_result_is_one_action_per_key_and_keeps_a_table_equal_to_it(spark, tmp_path, seed):
+    tables = {name: generated(kind, seed * 10 + at, 6) for at, (name, kind) in enumerate(TABLES.items())}
+    run = QueryRun(spark, tmp_path, tables, changelog.query)
+    statement = "SELECT k, count(*) AS n, max(v) AS v FROM t WHERE k IS NOT NULL GROUP BY k"
+    target, batches = dict[str, tuple[int, int | None]](), list[Any]()
+
+    def merge(batch: Any, number: int) -> None:
+        actions = changelog.latest_changes(batch, ["k"], is_result=True).collect()
+        assert len({action.k for action in actions}) == len(actions)
+        for action in actions:
+            assert action.row_kind in {"upsert", "delete"}
+            target.pop(action.k, None)
+            if action.row_kind == "upsert":
+                target[action.k] = (action.n, action.v)
+        batches.append(Counter((key, *values) for key, values in target.items()))
+
+    stream = run.query(statement, **run.streams()).writeStream.foreachBatch(merge)
+    stream.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True).start().awaitTermination()
+    assert batches == run.truths(statement)
+
+
+def test_a_result_whose_rows_are_only_added_is_upserts_and_two_rows_of_a_key_are_refused(spark):
+    batch = spark.createDataFrame([(1, "a"), (2, "b")], "id INT, v STRING")
+    found = sorted(tuple(row) for row in changelog.latest_changes(batch, ["id"], is_result=True).collect())
+    assert found == [("upsert", 1, "a"), ("upsert", 2, "b")]
+    twice = batch.union(spark.createDataFrame([(1, "c")], "id INT, v STRING"))
+    with pytest.raises(Exception, match="TIDEMARK_RECORD.*two different rows of table 'the result'"):
+        changelog.latest_changes(twice, ["id"], is_result=True).collect()
+    with pytest.raises(Exception, match="TIDEMARK_QUERY.*unknown row_kind: x"):
+        changelog.latest_changes(batch.selectExpr("'x' AS row_kind", "*"), ["id"], is_result=True).collect()
