@@ -157,6 +157,23 @@ def _loads() -> str:
     return f"(Load before each part began: {', '.join(f'{name} {load}' for name, load in loads.items())}.)\n"
 
 
+def _changelog() -> str:
+    found = _read("changelog")
+    titles = {
+        "aggregate": "COUNT, SUM, MAX per key, 1,000,000 keys, 4,000,000 rows",
+        "top_3": "the first three rows of each of 100,000 keys, 4,000,000 rows",
+        "join": "LEFT JOIN of two tables of 1,000,000 rows",
+        "plain": "the rows alone",
+    }
+    sides = ("tidemark", "flink", "flink_rocksdb")
+    rows = []
+    for query, title in titles.items():
+        costs = [f"{found[side]['queries'][query]['cpu_us_per_row']:.2f} us" for side in sides]
+        ratios = [f"{found['cpu_ratio'][side][query]:.2f}" for side in sides[1:]]
+        rows.append([title, costs[0], costs[1], ratios[0], costs[2], ratios[1]])
+    return _table(["", "Tidemark", "Flink, heap", "ratio", "Flink, RocksDB", "ratio"], rows)
+
+
 def _mysql_delta() -> str:
     rows = []
     for work, sides in _read("mysql_delta")["work"].items():
@@ -175,5 +192,6 @@ _TABLES: Final = {
     "scaling": _scaling,
     "memory": _memory,
     "loads": _loads,
+    "changelog": _changelog,
     "mysql_delta": _mysql_delta,
 }
