@@ -81,7 +81,7 @@ bench-align: setup java  ## alignment: overshoot, catch-up, state and planning, 
 bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's temporal join; under five minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.joins
 
-bench-changelog: setup java  ## queries whose rows change, beside Flink in two forms; a quarter of an hour; the last line is JSON
+bench-changelog: setup java  ## queries whose rows change, beside Flink in two forms; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.changelog
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON

@@ -19,6 +19,7 @@ from pyspark.sql.types import IntegralType, StructType
 
 from datasources.changelog.net_actions import DELETE_COLUMN, KIND_COLUMN, net_actions
 from datasources.errors import QueryError
+from datasources.grammar.literals import quoted
 
 _KIND: Final = "row_kind"
 _SEQUENCE: Final = "_seq"
@@ -118,7 +119,7 @@ def _check_keys(batch: DataFrame, keys: Sequence[str]) -> None:
 
 
 def _column(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(quoted(name))
 
 
 def _key(name: str, is_truncate: Column) -> Column:

@@ -7,11 +7,9 @@ results are Spark's. What Spark leaves to the order of rows is determined by the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind
+from datasources.changelog.catalyst import Catalyst, attribute_id, items
 
 _BY_EXPRESSIONS = "DeclarativeAggregate"
 _BY_METHODS = "TypedImperativeAggregate"
@@ -29,8 +27,8 @@ def row_of_arguments(catalyst: Catalyst, function: Any) -> Any:
 
 def of_nothing(catalyst: Catalyst, function: Any) -> Any:
     """Return a function of no rows."""
-    row = row_of_arguments(catalyst, function)
-    return recomputed(catalyst, function, catalyst.no_rows(catalyst.attribute("rows", catalyst.array_of(row))))
+    rows = catalyst.array_of(row_of_arguments(catalyst, function))
+    return recomputed(catalyst, function, catalyst.no_rows(rows))
 
 
 def recomputed(catalyst: Catalyst, function: Any, rows: Any) -> Any:
@@ -44,35 +42,18 @@ def _by_expressions(catalyst: Catalyst, function: Any, rows: Any, row: Any) -> A
         each if each.foldable() else catalyst.attribute(f"c{n}", each) for n, each in enumerate(_children(function))
     ]
     over_named = function.withNewChildren(catalyst.seq(named))
-    update = _Substitution(catalyst=catalyst, buffer=items(over_named.aggBufferAttributes()), row=row, arguments=named)
-    updates = items(over_named.updateExpressions())
+    updates, sums = items(over_named.updateExpressions()), items(over_named.aggBufferAttributes())
     buffer = [catalyst.variable("buffer", catalyst.struct(updates).dataType()) for _ in range(2)]
+    arguments = {attribute_id(each): catalyst.field(row, n) for n, each in enumerate(named) if not each.foldable()}
+    merging, finishing = (
+        arguments | {attribute_id(each): catalyst.field(one, n) for n, each in enumerate(sums)} for one in buffer
+    )
     return catalyst.array_aggregate(
         rows,
         catalyst.struct(items(over_named.initialValues())),
-        ([buffer[0], row], catalyst.struct([update.apply(each, buffer[0]) for each in updates])),
-        ([buffer[1]], update.apply(over_named.evaluateExpression(), buffer[1])),
+        ([buffer[0], row], catalyst.struct([catalyst.substituted(each, merging) for each in updates])),
+        ([buffer[1]], catalyst.substituted(over_named.evaluateExpression(), finishing)),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Substitution:
-    """Replaces the attributes of a function's expressions by fields of its buffer and of the row."""
-
-    catalyst: Catalyst
-    buffer: Sequence[Any]
-    row: Any
-    arguments: Sequence[Any]
-
-    def apply(self, expression: Any, buffer: Any) -> Any:
-        fields = {attribute_id(each): (self.row, n) for n, each in enumerate(self.arguments) if not each.foldable()}
-        fields |= {attribute_id(each): (buffer, n) for n, each in enumerate(self.buffer)}
-
-        def field(part: Any) -> Any | None:
-            known = fields.get(attribute_id(part)) if kind(part) == "AttributeReference" else None
-            return None if known is None else self.catalyst.field(*known)
-
-        return self.catalyst.replaced(expression, field)
 
 
 def _by_methods(catalyst: Catalyst, function: Any, rows: Any, row: Any) -> Any:

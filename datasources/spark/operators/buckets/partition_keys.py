@@ -59,13 +59,18 @@ def require_key_type(
     if is_collated(data_type):
         raise QueryError(
             f"column '{name}' has the collation {data_type.collation}, under which different texts are equal: "
-            f"{use} `lower({name})` or a column with the collation UTF8_BINARY."
+            f"{use} {as_bytes(name)}."
         )
 
 
 def is_collated(data_type: DataType) -> TypeGuard[StringType]:
     """Return whether different bytes of a text may be equal."""
     return isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY"
+
+
+def as_bytes(name: str) -> str:
+    """Return how to write a text with a collation so that equal values are equal bytes; lower() keeps a collation."""
+    return f"{name} COLLATE UTF8_BINARY, or lower({name} COLLATE UTF8_BINARY)"
 
 
 def bucket_of(schema: StructType, keys: Sequence[str], buckets: int) -> Column:

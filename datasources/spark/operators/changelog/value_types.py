@@ -16,7 +16,7 @@ from pyspark.sql.types import (
 )
 
 from datasources.errors import QueryError
-from datasources.spark.operators.buckets.partition_keys import is_collated
+from datasources.spark.operators.buckets.partition_keys import as_bytes, is_collated
 
 _NOT_COUNTABLE = (VariantType, CalendarIntervalType)
 _NOT_COMPARABLE = (MapType, *_NOT_COUNTABLE)
@@ -51,7 +51,7 @@ def require_comparable(what: str, data_type: DataType, name: str) -> None:
         if is_collated(each):
             raise QueryError(
                 f"{what} has the collation {each.collation}, under which different texts are equal. Compare bytes: "
-                f"{name} COLLATE UTF8_BINARY, or lower({name} COLLATE UTF8_BINARY)."
+                f"{as_bytes(name)}."
             )
 
 

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.partition_keys import as_array
-from datasources.spark.operators.changelog.aggregate.groups import NUMBER_COLUMN, Groups
+from datasources.spark.operators.changelog.aggregate.groups import NUMBER_COLUMN, Flags, Groups
 from datasources.spark.operators.changelog.aggregate.partials import Contribution
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
 from datasources.spark.operators.changelog.state_pages import StatePages
@@ -76,7 +75,7 @@ class Entries:
         change = (self.after != 0).astype(np.int64) - (self.before != 0)
         return np.bincount(self.groups, weights=change, minlength=self.count).astype(np.int64)
 
-    def changed(self, *, counts: bool) -> NDArray[np.bool_]:
+    def changed(self, *, counts: bool) -> Flags:
         """Return which groups have other values than before, or also the same ones in other numbers (``counts``)."""
         before, after = np.maximum(self.before, 0), np.maximum(self.after, 0)
         is_changed = before != after if counts else (before > 0) != (after > 0)
