@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasources.changelog.catalyst import attribute_id, items
+from datasources.durations import format_duration_ms
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
+from datasources.spark.operators.changelog.state_ttl import StateTtl
 
 
 class ChangelogMode(enum.Enum):
@@ -59,6 +61,13 @@ def shown_above(line: str, mode: ChangelogMode, inputs: Sequence[ChangePlan]) ->
         is_last = number == len(inputs)
         lines += [f"{'+- ' if is_last else ':- '}{first}", *(f"{'   ' if is_last else ':  '}{one}" for one in others)]
     return "\n".join(lines)
+
+
+def shown_ttl(ttl: StateTtl | None) -> str:
+    """Return the TTL of an operator's state, as EXPLAIN shows it behind the operator; nothing for one that is kept."""
+    if ttl is None or not ttl.forgets:
+        return ""
+    return f" stateTtl=[{format_duration_ms(ttl.ttl_us // 1_000)}]"
 
 
 def mode_of(inputs: Iterable[ChangePlan]) -> ChangelogMode:

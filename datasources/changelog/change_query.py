@@ -18,6 +18,7 @@ from datasources.changelog.translator import TableChanges, Translator
 from datasources.errors import QueryError
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
+from datasources.spark.operators.changelog.run_changes import without_times
 
 NODES: Final[Mapping[str, Callable[[Translator, Any], ChangePlan]]] = {
     "LogicalRDD": stateless.table,
@@ -101,8 +102,9 @@ def change_query(
         has_single_rows=has_single_rows(plan),
     )
     origin = result_origin(catalyst, translator.operators, plan)
+    has_times = any(each.ttl_us is not None for each in tables.values())
     return ChangeQuery(
-        frame=net_changes(catalyst.frame(plan), shape, origin, partitions=buckets),
+        frame=net_changes(without_times(catalyst.frame(plan)), shape, origin, partitions=buckets, has_slices=has_times),
         shown=changes.shown,
         has_row_kind=not changes.is_insert_only,
         key=key,

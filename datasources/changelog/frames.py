@@ -6,21 +6,24 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.changelog.change_query import change_query, empty_tables
 from datasources.changelog.result import ROW_KIND_COLUMN
 from datasources.changelog.table_changes import TableEvents, insertions, retractions, upserts
 from datasources.changelog.translator import TableChanges
+from datasources.durations import parse_duration_ms
 from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
+from datasources.spark.operators.buckets.rowtime_micros import micros_of
 from datasources.spark.plans.session_checks import require_classic
+from datasources.spark.scan.time_attributes import DELAY_KEY
 
 _SEQUENCE: Final = "_seq"
 
 
-def query(text: str, **tables: DataFrame) -> DataFrame:
+def query(text: str, *, state_ttl: str | None = None, **tables: DataFrame) -> DataFrame:
     """Return the changes of a query's result.
 
     A checkpoint belongs to one text: operators with state refuse another one. A query without any, only projections and
@@ -29,6 +32,7 @@ def query(text: str, **tables: DataFrame) -> DataFrame:
     Args:
         text: Spark SQL over the tables: projections, filters, joins, aggregates, DISTINCT, set operations, subqueries,
             ROW_NUMBER / RANK / DENSE_RANK, LIMIT.
+        state_ttl: for how long the state of a key without changes is kept, in event time: `"1 d"`; None: for ever.
         tables: changelogs, by the names that the text gives them.
 
     Raises:
@@ -47,16 +51,19 @@ def query(text: str, **tables: DataFrame) -> DataFrame:
             for name in empty:
                 spark.catalog.dropTempView(name)
 
-    return _run(tables, read, " ".join(text.split()))
+    return _run(tables, read, " ".join(text.split()), state_ttl)
 
 
-def aggregate(df: DataFrame, keys: Sequence[str], aggregates: Mapping[str, str]) -> DataFrame:
+def aggregate(
+    df: DataFrame, keys: Sequence[str], aggregates: Mapping[str, str], *, state_ttl: str | None = None
+) -> DataFrame:
     """Return the aggregates of each group as a changelog.
 
     Args:
         df: a changelog.
         keys: the columns to group by; empty: one group.
         aggregates: name -> aggregate in Spark SQL, for example `"sum(price) FILTER (WHERE paid)"`.
+        state_ttl: as in `query`.
 
     Raises:
         QueryError: naming what cannot be kept up to date.
@@ -65,10 +72,12 @@ def aggregate(df: DataFrame, keys: Sequence[str], aggregates: Mapping[str, str])
     if not columns:
         raise QueryError("aggregate() needs at least one aggregate: {'orders': 'count(*)'}.")
     statement = json.dumps([list(keys), dict(aggregates)])
-    return _run({"table": df}, lambda empty: empty["table"].groupBy(*map(quoted, keys)).agg(*columns), statement)
+    return _run(
+        {"table": df}, lambda empty: empty["table"].groupBy(*map(quoted, keys)).agg(*columns), statement, state_ttl
+    )
 
 
-def top(df: DataFrame, keys: Sequence[str], order: str, n: int) -> DataFrame:
+def top(df: DataFrame, keys: Sequence[str], order: str, n: int, *, state_ttl: str | None = None) -> DataFrame:
     """Return the first `n` rows of each group as a changelog.
 
     Args:
@@ -76,6 +85,7 @@ def top(df: DataFrame, keys: Sequence[str], order: str, n: int) -> DataFrame:
         keys: the columns of the groups; empty: the first rows of all.
         order: as behind ORDER BY: `"placed_at DESC, id"`. Rows that are equal in it are ordered by their other columns.
         n: how many rows.
+        state_ttl: as in `query`.
 
     Raises:
         QueryError: ``n`` is below 1, or naming what cannot be kept up to date.
@@ -90,7 +100,7 @@ def top(df: DataFrame, keys: Sequence[str], order: str, n: int) -> DataFrame:
         ranked = table.selectExpr("*", f"row_number() OVER ({by}ORDER BY {order}) AS {rank}")
         return ranked.where(f"{rank} <= {n}").select(*map(quoted, table.columns))
 
-    return _run({"table": df}, read, json.dumps([list(keys), order, n]))
+    return _run({"table": df}, read, json.dumps([list(keys), order, n]), state_ttl)
 
 
 def latest(df: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -126,9 +136,12 @@ def latest(df: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 
 def _run(
-    tables: Mapping[str, DataFrame], read: Callable[[Mapping[str, DataFrame]], DataFrame], statement: str = ""
+    tables: Mapping[str, DataFrame],
+    read: Callable[[Mapping[str, DataFrame]], DataFrame],
+    statement: str,
+    state_ttl: str | None,
 ) -> DataFrame:
-    return _result({name: _changes(name, df) for name, df in tables.items()}, read, statement)
+    return _result({name: _changes(name, df, state_ttl) for name, df in tables.items()}, read, statement)
 
 
 def _result(
@@ -138,12 +151,30 @@ def _result(
     return change_query(read(empty), by_id, statement=statement).frame
 
 
-def _changes(name: str, df: DataFrame) -> TableChanges:
+def _changes(name: str, df: DataFrame, state_ttl: str | None) -> TableChanges:
     require_classic(df.sparkSession)
     if not df.isStreaming:
         raise QueryError(f"'{name}' is no stream: the rows of a batch are a table already, so query them as one.")
     columns = [df[quoted(each)] for each in df.columns if each not in (ROW_KIND_COLUMN, _SEQUENCE)]
+    ttl_us = None if state_ttl is None else parse_duration_ms(state_ttl, key="state_ttl") * 1_000 or None
+    time_us = None if ttl_us is None else _event_time_us(name, df)
     if ROW_KIND_COLUMN not in df.columns:
-        return TableChanges(name=name, changes=insertions(df, columns), is_insert_only=True)
-    changes = retractions(df, columns, kind=ROW_KIND_COLUMN, table=name)
-    return TableChanges(name=name, changes=changes, is_insert_only=False)
+        changes = insertions(df, columns, time_us)
+        return TableChanges(name=name, changes=changes, is_insert_only=True, ttl_us=ttl_us)
+    events = TableEvents(rows=df, columns=columns, kind=ROW_KIND_COLUMN, key=(), order=(), table=name, time_us=time_us)
+    return TableChanges(name=name, changes=retractions(events), is_insert_only=False, ttl_us=ttl_us)
+
+
+def _event_time_us(name: str, df: DataFrame) -> Column:
+    """Return the event time of a stream's rows.
+
+    Raises:
+        QueryError: it has no watermark.
+    """
+    found = next((each for each in df.schema if DELAY_KEY in each.metadata), None)
+    if found is None:
+        raise QueryError(
+            f"state_ttl is measured in event time, and '{name}' has no watermark: make it with "
+            f"with_source_watermark(df), or df.withWatermark(...) for a source of Spark's."
+        )
+    return micros_of(found)

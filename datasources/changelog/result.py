@@ -55,7 +55,12 @@ class ResultShape:
 
 
 def net_changes(
-    changes: DataFrame, shape: ResultShape, origin: ResultOrigin | None = None, *, partitions: int
+    changes: DataFrame,
+    shape: ResultShape,
+    origin: ResultOrigin | None = None,
+    *,
+    partitions: int,
+    has_slices: bool = False,
 ) -> DataFrame:
     """Return the result: one net change per key and batch, removals before additions.
 
@@ -63,7 +68,8 @@ def net_changes(
     one batch is no change. Without a key an update is a deletion and an insertion.
 
     Where the operator that the changes come from (``origin``) has already put equal keys into one partition, they stay
-    there; otherwise the result has a number of ``partitions``.
+    there; otherwise the result has a number of ``partitions``. With ``has_slices`` an operator's results are net within
+    slices of event time, not within the batch.
     """
     if shape.is_insert_only:
         rows = changes.drop(WEIGHT_COLUMN) if shape.has_single_rows else copies_of(changes)
@@ -73,16 +79,18 @@ def net_changes(
     whole = StructType([StructField(ROW_KIND_COLUMN, StringType()), *fields])
     is_placed = origin is not None and origin.is_placed_by(shape.key)
     if origin is not None and is_placed and origin.packed is not None:
-        rows = origin.packed.mapInArrow(_unpacking(origin, key, fields), whole)
+        rows = origin.packed.mapInArrow(_unpacking(origin, key, fields, has_slices=has_slices), whole)
     else:
         placed = changes if is_placed else changes.repartition(partitions, *_placement(fields, shape.key))
         rows = placed.mapInArrow(NetChanges(key=key), whole)
     return rows.toDF(ROW_KIND_COLUMN, *shape.names)
 
 
-def _unpacking(origin: ResultOrigin, key: tuple[str, ...] | None, fields: Sequence[StructField]) -> UnpackNetChanges:
+def _unpacking(
+    origin: ResultOrigin, key: tuple[str, ...] | None, fields: Sequence[StructField], *, has_slices: bool
+) -> UnpackNetChanges:
     columns = tuple(each for each in origin.columns if each is not None)
-    is_net = origin.operator.is_net and set(columns) == set(origin.operator.output.names)
+    is_net = origin.operator.is_net and not has_slices and set(columns) == set(origin.operator.output.names)
     schema = plain_schema(arrow_output_schema(StructType(list(fields))))
     return UnpackNetChanges(changes=NetChanges(key=key, is_net=is_net), columns=columns, schema=schema)
 
@@ -157,7 +165,7 @@ class UnpackNetChanges:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the removals, then the additions."""
-        whole = with_change_columns(self.schema, has_hash=False)
+        whole = with_change_columns(self.schema)
         with spark_errors():
             cells = [blob for batch in batches for blob in batch.column("rows") if blob.is_valid]
             found = [self._declared(from_blob(blob.as_buffer()), whole) for blob in cells]

@@ -18,7 +18,8 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.normalize.normalize_operator import NormalizeOperator
-from datasources.spark.operators.changelog.run_changes import OperatorInput, run_changes
+from datasources.spark.operators.changelog.run_changes import OperatorInput, run_changes, timed_weight
+from datasources.spark.operators.changelog.state_ttl import StateTtl
 
 _IS_DELETE: Final = "__tidemark_is_delete"
 _IS_TRUNCATION: Final = "__tidemark_is_truncation"
@@ -28,26 +29,25 @@ _RANK: Final = "__tidemark_rank"
 _WEIGHTS: Final = {"+I": 1, "+U": 1, "-U": -1, "-D": -1}
 
 
-def insertions(rows: DataFrame, columns: Sequence[Column]) -> DataFrame:
-    """Return rows that are only added, as changes."""
-    return _data(rows).select(*columns, F.lit(1).cast("bigint").alias(WEIGHT_COLUMN))
+def insertions(rows: DataFrame, columns: Sequence[Column], time_us: Column | None = None) -> DataFrame:
+    """Return rows that are only added, as changes; ``time_us`` is the event time of each, for a TTL of states."""
+    return _data(rows).select(*columns, _weight(F.lit(1), time_us))
 
 
-def retractions(events: DataFrame, columns: Sequence[Column], *, kind: str, table: str) -> DataFrame:
-    """Return events with before-images as changes.
-
-    Args:
-        events: a stream with the column ``kind``: +I, -U, +U or -D; rows where it is NULL are malformed records.
-        columns: the columns of the table.
-        kind: name of the column.
-        table: name of the table, for errors.
-    """
-    row_kind = F.col(quoted(kind))
-    weight = _unknown(row_kind, table)
+def retractions(events: TableEvents) -> DataFrame:
+    """Return events with before-images as changes: +I, -U, +U or -D."""
+    row_kind = F.col(quoted(events.kind))
+    weight = _unknown(row_kind, events.table)
     for text, value in _WEIGHTS.items():
         weight = F.when(row_kind == text, F.lit(value)).otherwise(weight)
-    known = _data(events).where(row_kind.isNotNull())
-    return known.select(*columns, weight.cast("bigint").alias(WEIGHT_COLUMN))
+    known = _data(events.rows).where(row_kind.isNotNull())
+    return known.select(*events.columns, _weight(weight, events.time_us))
+
+
+def _weight(weight: Column, time_us: Column | None) -> Column:
+    if time_us is not None:
+        return timed_weight(weight, time_us)
+    return weight.cast("bigint").alias(WEIGHT_COLUMN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class TableEvents:
         key: names of the primary key's columns; empty: there is none.
         order: which event of a key is the later one: integers, or structs of them.
         table: name of the table, for errors.
+        time_us: the event time of each in µs, for a TTL of states; None: there is no TTL.
     """
 
     rows: DataFrame
@@ -69,15 +70,18 @@ class TableEvents:
     key: Sequence[str]
     order: Sequence[Column]
     table: str
+    time_us: Column | None = None
 
 
-def upserts(events: TableEvents, *, buckets: int = DEFAULT_BUCKETS) -> DataFrame:
+def upserts(events: TableEvents, *, buckets: int = DEFAULT_BUCKETS, ttl_us: int | None = None) -> DataFrame:
     """Return upserts and deletes by key as changes: the state keeps the last row of each key.
 
     A before-image is the delete of its key. A truncation removes all rows of the table before it; it is an error where
     the log has partitions (``order`` has more than one column), whose positions cannot be compared.
 
-    ``buckets``, into which keys are hashed, is fixed for the life of a checkpoint.
+    ``buckets``, into which keys are hashed, is fixed for the life of a checkpoint. The rows are never forgotten: an
+    update whose row before is not known would add a second one. With ``ttl_us``, the TTL of states with rows of the
+    table, the changes have their times.
     """
     row_kind = F.col(quoted(events.kind))
     known = _data(events.rows).where(row_kind.isNotNull())
@@ -88,7 +92,7 @@ def upserts(events: TableEvents, *, buckets: int = DEFAULT_BUCKETS) -> DataFrame
         *(each.cast("bigint").alias(f"{_ORDER}{at}") for at, each in enumerate(position)),
         (~_is_row(row_kind, removals, events.table)).alias(_IS_DELETE),
         (row_kind == "T").alias(_IS_TRUNCATION),
-        F.lit(1).cast("bigint").alias(WEIGHT_COLUMN),
+        _weight(F.lit(1), events.time_us),
     )
     given = OperatorInput(changes=rows, keys=list(events.key), broadcast=_IS_TRUNCATION)
     data = rows.columns[: len(events.columns)]
@@ -100,13 +104,15 @@ def upserts(events: TableEvents, *, buckets: int = DEFAULT_BUCKETS) -> DataFrame
         truncate_column=_IS_TRUNCATION,
     )
     fields = StructType([rows.schema[name] for name in data])
-    return run_changes([given], operator, fields, buckets=buckets)
+    order = tuple(operator.order_columns)
+    ttl = None if ttl_us is None else StateTtl(ttl_us=ttl_us, forgets=False, order_columns=order)
+    return run_changes([given], operator, fields, buckets=buckets, ttl=ttl)
 
 
 def current_rows(events: TableEvents) -> DataFrame:
     """Return the rows of a table after all events of a batch; without a key they have before-images."""
     if not events.key:
-        rows = retractions(events.rows, events.columns, kind=events.kind, table=events.table)
+        rows = retractions(events)
         names = [quoted(name) for name in rows.columns[:-1]]
         sums = rows.groupBy(*names).agg(F.sum(WEIGHT_COLUMN).alias(WEIGHT_COLUMN))
         return copies_of(sums.where(F.col(WEIGHT_COLUMN) > 0))

@@ -16,6 +16,7 @@ from datasources.errors import QueryError
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.run_changes import OperatorInput, run_changes
+from datasources.spark.operators.changelog.state_ttl import StateTtl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,14 @@ class TableChanges:
         changes: the table's columns and WEIGHT_COLUMN.
         is_insert_only: whether no row is removed.
         key: names of the columns of its primary key; empty: it has none.
+        ttl_us: for how long a state with its rows is kept without changes; None: for ever.
     """
 
     name: str
     changes: DataFrame
     is_insert_only: bool
     key: tuple[str, ...] = ()
+    ttl_us: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,16 +102,50 @@ class Translator:
         named = [self.catalyst.alias(expression, name) for name, expression in expressions.items()]
         return self.catalyst.frame(self.catalyst.project([*named, child.weight], child.plan))
 
-    def run(self, inputs: Sequence[OperatorInput], operator: ChangeOperator, outputs: Sequence[Any]) -> Any:
-        """Run an operator; return the plan of its result, whose columns stand for these attributes."""
-        return self.run_named(inputs, operator, dict(zip(operator.output.names, outputs, strict=True)))
+    def ttl(self, node: Any, *, forgets: bool = True) -> StateTtl | None:
+        """Return the TTL of the state of a node, the longest of the tables below it; None: it is kept for ever.
 
-    def run_named(self, inputs: Sequence[OperatorInput], operator: ChangeOperator, outputs: Mapping[str, Any]) -> Any:
+        Args:
+            node: the node.
+            forgets: whether its operator can forget keys.
+        """
+        tables = map(self.table_of, items(node.collectLeaves()))
+        known = [each.ttl_us for each in tables if each is not None]
+        if None in known or not known:
+            return None
+        return StateTtl(ttl_us=max(each for each in known if each is not None), forgets=forgets)
+
+    def require_lasting(self, node: Any, operator: str) -> None:
+        """Refuse an input of an operator that keeps rows which a forgotten key would add beside its old ones.
+
+        Args:
+            node: the input.
+            operator: what keeps its rows.
+        """
+        keys = {"Aggregate": "groupingExpressions", "Window": "partitionSpec"}.get(kind(node))
+        if keys is not None and items(getattr(node, keys)()) and self.ttl(node) is not None:
+            name = "ranking" if kind(node) == "Window" else "GROUP BY or DISTINCT"
+            raise QueryError(
+                f"a {name} below a {operator}, with a TTL for its state: a key that is forgotten and comes back would "
+                f"be joined or ranked beside its old row. Keep the state of its tables, "
+                f"SELECT /*+ STATE_TTL('t' = '0') */ ..., or write its result to a table with a PRIMARY KEY by a "
+                f"statement of its own, and read that table here."
+            )
+        for child in items(node.children()):
+            self.require_lasting(child, operator)
+
+    def run(
+        self,
+        inputs: Sequence[OperatorInput],
+        operator: ChangeOperator,
+        outputs: Mapping[str, Any],
+        ttl: StateTtl | None = None,
+    ) -> Any:
         """Run an operator; return the plan of its result with the columns that stand for an attribute."""
         types = {field.name: field.dataType for each in inputs for field in each.fields}
         types |= {name: data_type(attribute) for name, attribute in outputs.items()}
         fields = StructType([StructField(name, types[name]) for name in operator.output.names])
-        frame = run_changes(inputs, operator, fields, buckets=self.buckets, statement=self.statement)
+        frame = run_changes(inputs, operator, fields, buckets=self.buckets, statement=self.statement, ttl=ttl)
         node = self.catalyst.plan(frame)
         self.operators[attribute_id(items(node.output())[-1])] = OperatorNode(operator=operator, node=node)
         plan = self.catalyst.plan(frame.select(*outputs, WEIGHT_COLUMN))

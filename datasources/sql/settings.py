@@ -46,8 +46,9 @@ class SqlOptions(OptionGroup):
     state_ttl_ms: DurationMs | None = Field(
         None,
         alias="table.exec.state.ttl",
-        description="OVER with ROWS or UNBOUNDED PRECEDING: where a key's rows are more than this apart in time, it "
-        "begins anew, so that the state can forget keys; 0 = never, the default.",
+        description="Where the rows of a key are more than this apart in event time, the key begins anew, so that its "
+        "state can be dropped: in queries over tables that change, and in OVER with ROWS or UNBOUNDED PRECEDING. 0 = "
+        "never, the default. The hint STATE_TTL sets it for tables of a statement.",
     )
     cdc_events_duplicate: bool = Field(
         False,

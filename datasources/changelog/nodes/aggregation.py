@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
-from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above
+from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above, shown_ttl
 from datasources.changelog.nodes.aggregate_calls import planned_call
 from datasources.changelog.nodes.scalar_subqueries import has_subquery
 from datasources.changelog.translator import Translator
@@ -33,16 +33,24 @@ def aggregate(translator: Translator, node: Any) -> ChangePlan:
     given = OperatorInput(changes=translator.columns(child, columns), keys=keys)
     texts = [each.sql() for each in grouping]
     calls = [each.call for each in planned]
-    operator = AggregateOperator(keys, calls, given.schema, is_insert_only=child.is_insert_only, key_texts=texts)
+    ttl = translator.ttl(node, forgets=bool(keys))
+    operator = AggregateOperator(
+        keys,
+        calls,
+        given.schema,
+        is_insert_only=child.is_insert_only,
+        key_texts=texts,
+        is_by_group=ttl is not None and ttl.forgets,
+    )
     attributes = [each.toAttribute() for each in grouping] + [each.attribute for each in planned]
-    plan = translator.run([given], operator, attributes)
+    plan = translator.run([given], operator, dict(zip(operator.output.names, attributes, strict=True)), ttl)
     weight = items(plan.output())[-1]
     groups = {attribute_id(each) for each in attributes[: len(grouping)]}
     # Without functions a group's row never changes: DISTINCT of insertions gives insertions.
     is_insert_only = child.is_insert_only and not functions
     values = {attribute_id(f.resultAttribute()): each.result for f, each in zip(functions, planned, strict=True)}
     mode = ChangelogMode.INSERT_ONLY if is_insert_only else ChangelogMode.RETRACT
-    shown = f"Aggregate [{', '.join([*texts, *(each.sql() for each in functions)])}]"
+    shown = f"Aggregate [{', '.join([*texts, *(each.sql() for each in functions)])}]{shown_ttl(ttl)}"
     return ChangePlan(
         plan=catalyst.project([*(catalyst.substituted(each, values) for each in results), weight], plan),
         mode=mode,

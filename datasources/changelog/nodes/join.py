@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
-from datasources.changelog.change_plan import ChangelogMode, ChangePlan, mode_of, shown_above
+from datasources.changelog.change_plan import ChangelogMode, ChangePlan, mode_of, shown_above, shown_ttl
 from datasources.changelog.nodes.scalar_subqueries import has_subquery
 from datasources.changelog.nodes.single_row import SingleRow, aggregated, has_row_at_start, single_row
 from datasources.changelog.translator import Translator, by_id, name_for
 from datasources.spark.operators.changelog.join.join_operator import JoinKind, JoinOperator
 from datasources.spark.operators.changelog.join.match_operator import Emits, MatchOperator
 from datasources.spark.operators.changelog.run_changes import OperatorInput
+from datasources.spark.operators.changelog.state_ttl import StateTtl
 from datasources.spark.operators.changelog.value_types import require_comparable
 
 _KINDS: Final[Mapping[str, JoinKind]] = {
@@ -55,6 +56,8 @@ def join(translator: Translator, node: Any) -> ChangePlan:
     if joined is not None:
         return translator.node(joined)
     left, right = translator.node(node.left()), translator.node(node.right())
+    for each in (node.left(), node.right()):
+        translator.require_lasting(each, "join")
     for side in (left, right):
         translator.require_deterministic(side, items(node.expressions()))
     return _Join(translator, node, how, left, right).result()
@@ -162,6 +165,7 @@ class _Join:
     how: JoinKind
     left: ChangePlan
     right: ChangePlan
+    ttl: StateTtl | None = None
 
     def result(self) -> ChangePlan:
         """Return the join."""
@@ -172,6 +176,9 @@ class _Join:
             left_keys, right_keys, condition = items(parts[1]), items(parts[2]), parts[3]
         for each in left_keys:
             require_comparable(f"the join key {each.sql()}", data_type(each), each.sql())
+        # Whether a row has a match is stored by the row, and not by the keys.
+        forgets = bool(left_keys) and (condition.isEmpty() or self.how is JoinKind.INNER)
+        self.ttl = self.translator.ttl(self.node, forgets=forgets)
         plan = (
             self._joined(self.how, left_keys, right_keys)
             if condition.isEmpty()
@@ -182,7 +189,7 @@ class _Join:
             plan=plan,
             mode=mode,
             key=self._key(left_keys, right_keys),
-            shown=shown_above(f"Join [{self._shown()}]", mode, [self.left, self.right]),
+            shown=shown_above(f"Join [{self._shown()}]{shown_ttl(self.ttl)}", mode, [self.left, self.right]),
         )
 
     def _shown(self) -> str:
@@ -219,7 +226,7 @@ class _Join:
             outputs |= right_names
         if how is JoinKind.EXISTENCE:
             outputs["exists"] = self.node.joinType().exists()
-        return self.translator.run_named([left, right], operator, outputs)
+        return self.translator.run([left, right], operator, outputs, self.ttl)
 
     def _input(
         self, side: ChangePlan, attributes: Sequence[Any], keys: Sequence[Any], prefix: str
@@ -273,7 +280,7 @@ class _Join:
         outputs = dict(columns)
         if how is JoinKind.EXISTENCE:
             outputs["exists"] = self.node.joinType().exists()
-        return self.translator.run_named(inputs, operator, outputs)
+        return self.translator.run(inputs, operator, outputs, self.ttl)
 
     def _key(self, left_keys: Sequence[Any], right_keys: Sequence[Any]) -> frozenset[int] | None:
         """Return what no two rows of the result share."""

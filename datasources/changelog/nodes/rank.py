@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from datasources.changelog.catalyst import attribute_id, data_type, items, kind, sort_direction
-from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above
+from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above, shown_ttl
 from datasources.changelog.nodes.scalar_subqueries import joined_subqueries
 from datasources.changelog.translator import Translator, by_id, name_for
 from datasources.spark.operators.changelog.rank.rank_operator import RankOperator
@@ -64,7 +64,7 @@ def limit(translator: Translator, node: Any) -> ChangePlan:
     if kind(node) == "Sort":
         order, node = joined_subqueries(translator, items(node.order()), node.child())
     ranking = _Ranking(function=RankFunction.ROW_NUMBER, partition=(), order=order, limit=end, offset=begin)
-    return _ranked(translator, translator.node(node), attributes, ranking)
+    return _ranked(translator, node, attributes, ranking)
 
 
 def window(translator: Translator, node: Any) -> ChangePlan:
@@ -147,10 +147,14 @@ def _ranked_window(
         offset=offset,
         rank=rank if keeps_rank else None,
     )
-    return _ranked(translator, translator.node(node.child()), items(node.child().output()), ranking)
+    return _ranked(translator, node.child(), items(node.child().output()), ranking)
 
 
-def _ranked(translator: Translator, child: ChangePlan, attributes: Sequence[Any], ranking: _Ranking) -> ChangePlan:
+def _ranked(translator: Translator, node: Any, attributes: Sequence[Any], ranking: _Ranking) -> ChangePlan:
+    """Return the rows of a node by their rank."""
+    child = translator.node(node)
+    translator.require_lasting(node, "ranking")
+    ttl = translator.ttl(node, forgets=bool(ranking.partition))
     translator.require_deterministic(child, [*ranking.partition, *ranking.order])
     names = by_id(attributes, "c")
     columns = {names[attribute_id(each)]: each for each in attributes}
@@ -178,9 +182,10 @@ def _ranked(translator: Translator, child: ChangePlan, attributes: Sequence[Any]
     )
     if ranking.rank is not None:
         outputs["rank"] = ranking.rank
-    plan = translator.run_named([given], operator, outputs)
+    plan = translator.run([given], operator, outputs, ttl)
     mode = ChangelogMode.RETRACT
-    return ChangePlan(plan=plan, mode=mode, key=_key(child, ranking), shown=shown_above(_shown(ranking), mode, [child]))
+    shown = shown_above(_shown(ranking) + shown_ttl(ttl), mode, [child])
+    return ChangePlan(plan=plan, mode=mode, key=_key(child, ranking), shown=shown)
 
 
 def _key(child: ChangePlan, ranking: _Ranking) -> frozenset[int] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.changelog.change_query import ChangeQuery, change_query, empty_tables
 from datasources.errors import SqlError
-from datasources.sql.planner.change_tables import changes_of
+from datasources.sql.planner.change_tables import TableTtl, changes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,16 +24,22 @@ class ChangeTables:
     Args:
         planner: plans the tables.
         statement: what the result depends on besides the tables: a checkpoint belongs to it.
+        ttl_ms: for how long states with the rows of a table are kept, by its use, None for ever; None: no state has a
+            TTL.
     """
 
-    def __init__(self, planner: TablePlanner, statement: str) -> None:
+    def __init__(
+        self, planner: TablePlanner, statement: str, ttl_ms: Callable[[TableUse], int | None] | None = None
+    ) -> None:
         self._planner = planner
         self._statement = statement
+        self._ttl_ms = ttl_ms
         self._tables: dict[int, TableChanges] = {}
 
     def add(self, table: TableDefinition, use: TableUse) -> tuple[PlannedTable, DataFrame]:
         """Return the table for EXPLAIN, and the empty table that stands for it."""
-        found = changes_of(self._planner, table, use, self._statement)
+        ttl = None if self._ttl_ms is None else TableTtl(ttl_ms=self._ttl_ms(use))
+        found = changes_of(self._planner, table, use, self._statement, ttl)
         empty, by_id = empty_tables({table.name: found.table})
         self._tables |= by_id
         return found.planned, empty[table.name]

@@ -168,6 +168,7 @@ def _planned_result(
     """Return the result of a rewritten query."""
     frame = _query_frame(state, plan, source, relations)
     if relations.changes is None:
+        relations.require_used_hints()
         if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
             raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
         return QueryResult(frame=frame)

@@ -88,7 +88,27 @@ class StatementRelations:
         if not changing or not self.is_streaming:
             return
         require_plain_reads(changing[0], reads, mentions_watermark=mentions_watermark)
-        self.changes = ChangeTables(self._planner, self._statement())
+        has_ttl = any(self._ttl_ms(each.use) is not None for each in reads)
+        self.changes = ChangeTables(self._planner, self._statement(), self._ttl_ms if has_ttl else None)
+
+    def _ttl_ms(self, use: TableUse) -> int | None:
+        """Return for how long a state with a table's rows is kept; None: for ever."""
+        return (self._settings.state_ttl_ms if use.state_ttl_ms is None else use.state_ttl_ms) or None
+
+    def require_used_hints(self) -> None:
+        """Refuse STATE_TTL on a table of a stream that is in no state with a TTL.
+
+        Raises:
+            SqlError: naming it.
+        """
+        used = {each.use.name.lower() for each in self.tables if each.operator}
+        hinted = [each.use.name for each in self.tables if each.use.state_ttl_ms is not None]
+        unused = next((name for name in hinted if name.lower() not in used), None)
+        if unused is not None and self.is_streaming:
+            raise SqlError(
+                f"STATE_TTL of '{unused}' has no effect: a TTL is for the state of queries over tables that change and "
+                f"of OVER. Other states of streams end with their windows and intervals: leave the hint out."
+            )
 
     def _changes(self, use: TableUse) -> bool:
         found = self._catalog.find(use.name)
@@ -166,9 +186,7 @@ class StatementRelations:
         """
         planned = replace(self._planner.plan(self._definition(source.name), source), operator=over_line(request))
         self.tables.append(planned)
-        frame = self._planner.over_frame(
-            planned, request, is_exact=self.is_exact, ttl_ms=self._settings.state_ttl_ms or None
-        )
+        frame = self._planner.over_frame(planned, request, is_exact=self.is_exact, ttl_ms=self._ttl_ms(source))
         return self._view(frame, source.name, has_row_watermark=source.needs_row_watermark)
 
     def traits(self, use: TableUse) -> TableTraits:

@@ -12,8 +12,13 @@ from datasources.changelog.table_changes import TableEvents, current_rows, inser
 from datasources.changelog.translator import TableChanges
 from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
-from datasources.spark.attach.attach import AttachedColumn
+from datasources.options import lower_keys
+from datasources.source.watermarks.row_watermark import HIDDEN_COLUMNS
+from datasources.spark.attach.attach import AttachedColumn, attach
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
+from datasources.spark.operators.buckets.rowtime_micros import micros_of
 from datasources.sql.planner.frame import attached_columns, plain_column
+from datasources.sql.planner.table_plan import EMIT_STRATEGY
 from datasources.sql.planner.temporal_tables import (
     CHANGELOG_METADATA,
     OFFSET,
@@ -56,7 +61,40 @@ class PlannedChanges:
     table: TableChanges
 
 
-def changes_of(planner: TablePlanner, table: TableDefinition, use: TableUse, statement: str) -> PlannedChanges:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableTtl:
+    """The TTL of states with the rows of a table, in a statement in which a state has one.
+
+    Attributes:
+        ttl_ms: the TTL; None: they are kept for ever.
+    """
+
+    ttl_ms: int | None
+
+    @property
+    def ttl_us(self) -> int | None:
+        """The TTL in µs."""
+        return None if self.ttl_ms is None else self.ttl_ms * 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """The rows of a scan.
+
+    Attributes:
+        frame: as the source gives them.
+        columns: the columns of the table over them.
+        time_us: the event time of each, if states have a TTL.
+    """
+
+    frame: DataFrame
+    columns: list[AttachedColumn]
+    time_us: Column | None = None
+
+
+def changes_of(
+    planner: TablePlanner, table: TableDefinition, use: TableUse, statement: str, ttl: TableTtl | None = None
+) -> PlannedChanges:
     """Return a table as a stream of changes.
 
     Args:
@@ -64,33 +102,37 @@ def changes_of(planner: TablePlanner, table: TableDefinition, use: TableUse, sta
         table: which one.
         use: how the statement uses it.
         statement: what the result depends on besides the table.
+        ttl: of states with its rows; None: no state of the statement has one.
 
     Raises:
         SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
     """
     identity = _identity(statement, table)
     if use.events is not None:
-        return _changes_of_events(planner, table, use, use.events, identity)
+        return _changes_of_events(planner, table, use, identity, ttl)
     resolved, connector = planner.resolved_for(table, use), planner.connector(table)
     if not is_table_that_changes(resolved, connector, use.hints):
-        planned = planner.plan(table, use)
-        rows, columns = _rows(planner, planned, identity)
+        planned = planner.plan(table, _with_rowtime(use, resolved, ttl))
+        rows = _rows(planner, planned, use, identity, ttl)
+        changes = insertions(rows.frame, list(map(plain_column, rows.columns)), rows.time_us)
         return PlannedChanges(
             planned=planned,
-            table=TableChanges(
-                name=table.name, changes=insertions(rows, list(map(plain_column, columns))), is_insert_only=True
-            ),
+            table=TableChanges(name=table.name, changes=changes, is_insert_only=True, ttl_us=_ttl_us(ttl)),
         )
-    planned = _planned(planner, table, use, resolved)
-    by_key = _keeps_rows(planner, planned, resolved)
+    planned = _planned(planner, table, _with_rowtime(use, resolved, ttl), resolved)
+    by_key = _keeps_rows(planner, planned, use, resolved)
     if by_key:
-        planned = _planned(planner, table, replace(use, filter=None), resolved)
-    rows, columns = _rows(planner, planned, identity)
-    changes = _changes(_events(rows, columns, resolved), by_key=by_key)
+        planned = _planned(planner, table, replace(planned.use, filter=None), resolved)
+    rows = _rows(planner, planned, use, identity, ttl)
+    changes = _changes(_events(rows, resolved), by_key=by_key, ttl_us=_ttl_us(ttl))
     return PlannedChanges(
         planned=planned,
         table=TableChanges(
-            name=table.name, changes=changes, is_insert_only=False, key=_delivered(resolved.primary_key, columns)
+            name=table.name,
+            changes=changes,
+            is_insert_only=False,
+            key=_delivered(resolved.primary_key, rows.columns),
+            ttl_us=_ttl_us(ttl),
         ),
     )
 
@@ -101,36 +143,44 @@ def current_rows_of(planner: TablePlanner, table: TableDefinition, use: TableUse
     A connector without history, such as mysql-cdc, gives the rows and no events in a batch.
     """
     if use.events is not None:
-        planned, events = _given_events(planner, table, use, use.events)
+        planned, events = _given_events(planner, table, use)
         return planned, current_rows(events)
     resolved, connector = planner.resolved_for(table, use), planner.connector(table)
     if not connector.has_history:
         planned = planner.plan(table, use)
         return planned, planner.frame(planned)
     planned = _planned(planner, table, replace(use, filter=None), resolved)
-    return planned, current_rows(_events(*_rows(planner, planned), resolved))
+    return planned, current_rows(_events(_rows(planner, planned, use), resolved))
 
 
 def _changes_of_events(
-    planner: TablePlanner, table: TableDefinition, use: TableUse, request: EventsRequest, identity: str
+    planner: TablePlanner, table: TableDefinition, use: TableUse, identity: str, ttl: TableTtl | None
 ) -> PlannedChanges:
     """Return the table whose changes are the rows of this one."""
-    planned, events = _given_events(planner, table, use, request, identity)
-    changes = _changes(events, by_key=bool(events.key))
+    planned, events = _given_events(planner, table, use, identity, ttl)
+    changes = _changes(events, by_key=bool(events.key), ttl_us=_ttl_us(ttl))
     return PlannedChanges(
         planned=planned,
-        table=TableChanges(name=table.name, changes=changes, is_insert_only=False, key=tuple(events.key)),
+        table=TableChanges(
+            name=table.name, changes=changes, is_insert_only=False, key=tuple(events.key), ttl_us=_ttl_us(ttl)
+        ),
     )
 
 
-def _changes(events: TableEvents, *, by_key: bool) -> DataFrame:
+def _ttl_us(ttl: TableTtl | None) -> int | None:
+    return None if ttl is None else ttl.ttl_us
+
+
+def _changes(events: TableEvents, *, by_key: bool, ttl_us: int | None) -> DataFrame:
     """Return events as changes: by the key, or by the rows before them that they have."""
-    return upserts(events) if by_key else retractions(events.rows, events.columns, kind=events.kind, table=events.table)
+    return upserts(events, ttl_us=ttl_us) if by_key else retractions(events)
 
 
 def _given_events(
-    planner: TablePlanner, table: TableDefinition, use: TableUse, request: EventsRequest, identity: str = ""
+    planner: TablePlanner, table: TableDefinition, use: TableUse, identity: str = "", ttl: TableTtl | None = None
 ) -> tuple[PlannedTable, TableEvents]:
+    request = use.events
+    assert request is not None  # the use is of events
     resolved = planner.resolved_for(table, use)
     if is_table_that_changes(resolved, planner.connector(table), use.hints):
         raise SqlError(
@@ -141,11 +191,13 @@ def _given_events(
     operation, *key = (_column(table, names, each) for each in (request.operation, *request.key))
     if use.columns is not None:
         use = replace(use, columns=use.columns | {operation.lower(), *(each.lower() for each in key)})
-    planned = _planned(planner, table, replace(use, filter=None) if key else use, resolved)
-    rows, columns = _rows(planner, planned, identity)
-    of_operation = next(column for column in columns if column.name == operation)
-    rows = rows.withColumn(ROW_KIND, _row_kind(plain_column(of_operation), request))
-    events = _events(rows, [column for column in columns if column.name != operation], resolved)
+    scanned = _with_rowtime(replace(use, filter=None) if key else use, resolved, ttl)
+    planned = _planned(planner, table, scanned, resolved)
+    rows = _rows(planner, planned, use, identity, ttl)
+    of_operation = next(column for column in rows.columns if column.name == operation)
+    kinds = rows.frame.withColumn(ROW_KIND, _row_kind(plain_column(of_operation), request))
+    others = [column for column in rows.columns if column.name != operation]
+    events = _events(replace(rows, frame=kinds, columns=others), resolved)
     if key and not events.order:
         raise SqlError(
             f"the rows of '{table.name}' have no position in a log, so which one of a key is the last is not known: "
@@ -178,14 +230,14 @@ def _planned(planner: TablePlanner, table: TableDefinition, use: TableUse, resol
     return planner.plan(table, use, metadata=CHANGELOG_METADATA if has_sequence else UPSERT_METADATA)
 
 
-def _keeps_rows(planner: TablePlanner, planned: PlannedTable, table: ResolvedTable) -> bool:
+def _keeps_rows(planner: TablePlanner, planned: PlannedTable, use: TableUse, table: ResolvedTable) -> bool:
     """Return whether the state has to hold the rows of a table: an event then does not give the row that it removes.
 
     A filter of the statement would hide the event that takes a row out of it, so it is not applied to the events.
     """
     if is_upsert(table, scan_of(planned.tree).connector, planned.use.hints):
         return True
-    of_events = _metadata_of_events(planned)
+    of_events = _metadata_of_events(planned, use)
     reason = (
         "SET 'table.exec.source.cdc-events-duplicate' = 'true' needs it"
         if planner.settings.typed.cdc_events_duplicate
@@ -202,18 +254,28 @@ def _keeps_rows(planner: TablePlanner, planned: PlannedTable, table: ResolvedTab
     return bool(reason)
 
 
-def _metadata_of_events(planned: PlannedTable) -> list[str]:
+def _metadata_of_events(planned: PlannedTable, use: TableUse) -> list[str]:
     """Return the metadata columns in use that differ from one event of a row to the next."""
     scan = scan_of(planned.tree)
     delivered = {*(scan.names if scan.delivered is None else scan.delivered)} - _HELPERS
-    return [each.name for each in scan.metadata if each.name in delivered and each.key not in _OF_THE_TABLE]
+    return [
+        each.name
+        for each in scan.metadata
+        if each.name in delivered and each.key not in _OF_THE_TABLE and _is_used(each.name, use)
+    ]
 
 
-def _events(rows: DataFrame, columns: list[AttachedColumn], table: ResolvedTable) -> TableEvents:
-    order = [F.col(quoted(name)) for name in (SEQUENCE, OFFSET, PARTITION) if name in rows.columns]
+def _is_used(column: str, use: TableUse) -> bool:
+    """Whether a statement may name a column, and not only a TTL needs it."""
+    return use.columns is None or column.lower() in use.columns
+
+
+def _events(rows: _Rows, table: ResolvedTable) -> TableEvents:
+    order = [F.col(quoted(name)) for name in (SEQUENCE, OFFSET, PARTITION) if name in rows.frame.columns]
     return TableEvents(
-        rows=rows,
-        columns=list(map(plain_column, columns)),
+        rows=rows.frame,
+        columns=list(map(plain_column, rows.columns)),
+        time_us=rows.time_us,
         kind=ROW_KIND,
         key=table.primary_key,
         order=order,
@@ -221,8 +283,25 @@ def _events(rows: DataFrame, columns: list[AttachedColumn], table: ResolvedTable
     )
 
 
-def _rows(planner: TablePlanner, planned: PlannedTable, identity: str = "") -> tuple[DataFrame, list[AttachedColumn]]:
-    """Return the rows as the source gives them, and the columns of the table over them."""
+def _with_rowtime(use: TableUse, table: ResolvedTable, ttl: TableTtl | None) -> TableUse:
+    """Return the use of a table with the columns of its event time, if states have a TTL.
+
+    A removed row may have an old time: then the watermark before it counts, and with on-event emission, the default
+    here, that does not depend on batches.
+    """
+    if ttl is None or ttl.ttl_ms is None or not table.watermarks:
+        return use
+    if EMIT_STRATEGY not in {**lower_keys(table.options), **lower_keys(use.hints)}:
+        use = replace(use, hints={**use.hints, EMIT_STRATEGY: "on-event"})
+    if use.columns is None:
+        return use
+    return replace(use, columns=use.columns | {name.lower() for each in table.watermarks for name in each.path[:1]})
+
+
+def _rows(
+    planner: TablePlanner, planned: PlannedTable, use: TableUse, identity: str = "", ttl: TableTtl | None = None
+) -> _Rows:
+    """Return the rows of a scan for a use of its table."""
     columns = [column for column in attached_columns(planned.tree) if column.name not in _HELPERS]
     clock = next((column.name for column in columns if column.time == "proctime"), None)
     if clock is not None:
@@ -231,7 +310,29 @@ def _rows(planner: TablePlanner, planned: PlannedTable, identity: str = "") -> t
             f"tables that change: the time would be another one when a row is removed. Name the other columns instead "
             f"of *, or read the changes as rows: TO_CHANGELOG(input => TABLE t)."
         )
-    return planner.frames.loaded(replace(scan_of(planned.tree), statement=identity)), columns
+    scan = scan_of(planned.tree)
+    loaded = planner.frames.loaded(replace(scan, statement=identity))
+    if ttl is None:
+        return _Rows(frame=loaded, columns=columns)
+    rowtime = next((column for column in columns if column.is_event_time), None)
+    columns = [column for column in columns if column is not rowtime or _is_used(column.name, use)]
+    if ttl.ttl_ms is None:
+        return _Rows(frame=loaded, columns=columns, time_us=F.lit(None).cast("bigint"))
+    if not scan.attributes or rowtime is None:
+        raise SqlError(
+            f"a TTL of states ('table.exec.state.ttl' or STATE_TTL) is measured in event time, and table "
+            f"'{scan.table}' has no watermark that its source makes: declare WATERMARK FOR ts AS ts, of a CDC table "
+            f"for the metadata column 'op_ts', or keep the states with its rows, "
+            f"SELECT /*+ STATE_TTL('{scan.table}' = '0') */ ..."
+        )
+    given = [AttachedColumn(name=name) for name in loaded.columns if name not in HIDDEN_COLUMNS]
+    frame = attach(
+        loaded,
+        [*given, AttachedColumn(name=ROWTIME_COLUMN, expression=rowtime.expression or quoted(rowtime.name))],
+        row_watermark_as=ROW_WATERMARK_COLUMN,
+    )
+    times = [micros_of(frame.schema[name]) for name in (ROWTIME_COLUMN, ROW_WATERMARK_COLUMN)]
+    return _Rows(frame=frame, columns=columns, time_us=F.greatest(*times))
 
 
 def _identity(statement: str, table: TableDefinition) -> str:

@@ -26,7 +26,7 @@ _IN_DDL = {
     "scan.filter": "the WHERE clause",
     "scan.metadata": "a METADATA column",
 }
-_EMIT = "scan.watermark.emit.strategy"
+EMIT_STRATEGY = "scan.watermark.emit.strategy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,8 @@ def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> M
     merged.pop("connector", None)
     typed = settings.typed
     is_exact = typed.late_rows is LateRowsMode.EXACT and typed.runtime_mode is RuntimeMode.STREAMING
-    if is_exact and table.watermarks and _EMIT not in merged:
-        merged[_EMIT] = "on-event"
+    if is_exact and table.watermarks and EMIT_STRATEGY not in merged:
+        merged[EMIT_STRATEGY] = "on-event"
     return merged
 
 
@@ -100,10 +100,10 @@ def _require_exact(tree: Node) -> None:
             f"'table.exec.late-rows' = 'exact' needs a watermark that is made in the source's reader, and that of "
             f"table '{scan.table}' is not: {assigner.reason}."
         )
-    if scan.attributes and scan.options.get(_EMIT) == "on-periodic":
+    if scan.attributes and scan.options.get(EMIT_STRATEGY) == "on-periodic":
         raise OptionError(
-            f"'table.exec.late-rows' = 'exact' needs on-event emission, and table '{scan.table}' has '{_EMIT}' = "
-            f"'on-periodic': leave the option out."
+            f"'table.exec.late-rows' = 'exact' needs on-event emission, and table '{scan.table}' has "
+            f"'{EMIT_STRATEGY}' = 'on-periodic': leave the option out."
         )
 
 

@@ -15,6 +15,7 @@ from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.set_operations import is_union_all, lost_by_set_operation
 from datasources.sql.query.block.statement_planning import Planning, TimeProperties
+from datasources.sql.query.scan.hints import is_state_ttl
 from datasources.sql.text.query_tree import Block, FromItem, Opaque, Query, SourceKind, Term
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
@@ -98,6 +99,9 @@ class Rewriter:
         )
         for rule in self._rules:
             rule(context)
+        for at in block.hints:
+            if is_state_ttl(self.words, self.words[at]):  # Spark cannot read it
+                self.edits.replace(self.words[at].span, "")
         return context
 
     def _term(self, term: Term, scope: QueryScope) -> None:

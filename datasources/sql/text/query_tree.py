@@ -142,6 +142,7 @@ class Block:
         joins: of the FROM.
         has_more: it has LATERAL VIEW, PIVOT, UNPIVOT or other parts that are only passed on.
         nested: queries inside expressions.
+        hints: positions of the hints behind SELECT.
     """
 
     span: Span
@@ -153,6 +154,7 @@ class Block:
     joins: tuple[Join, ...]
     has_more: bool
     nested: tuple[Query, ...]
+    hints: tuple[int, ...] = ()
 
     def clause(self, clause: Clause) -> Region:
         """Return the region of a clause, empty if the block has none."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["AppliedResult", "Row", "comparable"]
+__all__ = ["AppliedResult", "Row", "SummedChanges", "comparable"]
 
 Row = tuple[Any, ...]
 
@@ -38,6 +38,26 @@ class AppliedResult:
         missing = [row for row, times in self.rows.items() if times < 0]
         assert not missing, f"removed and not there: {missing}"
         self.rows = +self.rows
+
+
+@dataclass(slots=True)
+class SummedChanges:
+    """A sink that sums the changes of a result up: where states forget, the rows of a key that came back are there twice."""
+
+    batches: dict[int, Counter[Row]] = field(default_factory=dict)
+
+    def __call__(self, df: Any, number: int) -> None:
+        changes: Counter[Row] = Counter()
+        for kind, *row in map(tuple, df.collect()):
+            changes[comparable(row)] += 1 if kind in ("+I", "+U") else -1
+        self.batches[number] = changes  # a batch that was killed before it was noted comes again
+
+    @property
+    def rows(self) -> Counter[Row]:
+        sums: Counter[Row] = Counter()
+        for changes in list(self.batches.values()):
+            sums.update(changes)
+        return Counter({row: times for row, times in sums.items() if times})
 
 
 def comparable(row: Sequence[Any]) -> Row:

@@ -17,15 +17,22 @@ from datasources.spark.operators.buckets.row_batches import (
     from_blob,
     to_blob,
 )
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, ints, weights
+from datasources.spark.operators.changelog.changes import (
+    HASH_COLUMN,
+    TIME_COLUMN,
+    WEIGHT_COLUMN,
+    consolidated,
+    ints,
+    weights,
+)
 
 PACKED_SCHEMA: Final = "bucket INT, input INT, rows BINARY"
 _PACKED: Final = pa.schema([("bucket", pa.int32()), ("input", pa.int32()), ("rows", pa.binary())])
 
 
-def with_change_columns(schema: pa.Schema, *, has_hash: bool) -> pa.Schema:
-    """Return the schema of changes: the data columns, the hash if there is one, the weight."""
-    extra = [HASH_COLUMN, WEIGHT_COLUMN] if has_hash else [WEIGHT_COLUMN]
+def with_change_columns(schema: pa.Schema, *, has_hash: bool = False, has_time: bool = False) -> pa.Schema:
+    """Return the schema of changes: the data columns, the hash and the time if they have one, the weight."""
+    extra = [*([HASH_COLUMN] if has_hash else []), *([TIME_COLUMN] if has_time else []), WEIGHT_COLUMN]
     return pa.schema([*schema, *(pa.field(name, pa.int64()) for name in extra)])
 
 
@@ -36,16 +43,18 @@ class PackChanges:
     Attributes:
         input: which input of the operator these are, from 0.
         buckets: number of buckets.
-        schema: the data columns; then come the hash and the weight.
+        schema: the data columns; then come the hash, the time and the weight.
+        has_time: whether the changes have a time.
     """
 
     input: int
     buckets: int
     schema: pa.Schema
+    has_time: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield packed changes."""
-        schema = with_change_columns(self.schema, has_hash=True)
+        schema = with_change_columns(self.schema, has_hash=True, has_time=self.has_time)
         waiting: list[pa.RecordBatch] = []
         rows = 0
         for batch in batches:
@@ -67,24 +76,22 @@ class PackChanges:
         )
 
 
-def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...]) -> list[pa.Table]:
-    """Return the changes of each input that Spark passes as pandas DataFrames of packed changes.
-
-    They are consolidated if one of them is a removal.
-    """
+def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...], *, has_time: bool = False) -> list[pa.Table]:
+    """Return the changes of each input that Spark passes as pandas DataFrames of packed changes."""
     found: list[list[pa.Table]] = [[] for _ in schemas]
     for frame in frames:
         for number, blob in zip(frame["input"], frame["rows"], strict=True):
             found[int(number)].append(from_blob(blob))
     return [
-        _without_cancelled(pa.concat_tables(tables).combine_chunks())
+        pa.concat_tables(tables).combine_chunks()
         if tables
-        else with_change_columns(schema, has_hash=True).empty_table()
+        else with_change_columns(schema, has_hash=True, has_time=has_time).empty_table()
         for tables, schema in zip(found, schemas, strict=True)
     ]
 
 
-def _without_cancelled(changes: pa.Table) -> pa.Table:
+def without_cancelled(changes: pa.Table) -> pa.Table:
+    """Return the changes, consolidated if one of them is a removal."""
     return consolidated(changes) if (weights(changes) <= 0).any() else changes
 
 
@@ -95,16 +102,29 @@ def result_cells(changes: pa.Table) -> list[bytes | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackChanges:
-    """A function for mapInArrow: unpacks cells into changes with the columns of ``schema`` and their weight."""
+    """A function for mapInArrow: unpacks cells into changes.
+
+    Attributes:
+        schema: the data columns.
+        has_time: whether the changes have a time: the last column then is a struct of weight and time.
+    """
 
     schema: pa.Schema
+    has_time: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the changes."""
-        schema = with_change_columns(self.schema, has_hash=False)
+        schema = with_change_columns(self.schema, has_time=self.has_time)
         with spark_errors():
             for batch in batches:
                 for blob in batch.column("rows"):
                     if blob.is_valid:
-                        yield from (as_declared(each, schema) for each in from_blob(blob.as_buffer()).to_batches())
+                        found = (as_declared(each, schema) for each in from_blob(blob.as_buffer()).to_batches())
+                        yield from map(_with_timed_weight, found) if self.has_time else found
             freeze_worker_heap()
+
+
+def _with_timed_weight(changes: pa.RecordBatch) -> pa.RecordBatch:
+    *data, times, weight = changes.columns
+    timed = pa.StructArray.from_arrays([weight, times], names=["weight", "time"])
+    return pa.RecordBatch.from_arrays([*data, timed], names=[*changes.schema.names[:-2], WEIGHT_COLUMN])

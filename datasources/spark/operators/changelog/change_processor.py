@@ -13,42 +13,73 @@ from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.bucket_variables import NumberedSegments, StoredText
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
-from datasources.spark.operators.changelog.change_batches import inputs_of, result_cells
+from datasources.spark.operators.changelog.change_batches import inputs_of, result_cells, without_cancelled
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
-from datasources.spark.operators.changelog.changes import consolidated
+from datasources.spark.operators.changelog.changes import NO_TIME, TIME_COLUMN, consolidated, with_time
 from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
+from datasources.spark.operators.changelog.state_ttl import TIMES, StateTtl, TimedOperator
 
+_MICROS: Final = 1_000
+_CLEANED: Final = "cleaned"
 RESULT_SCHEMA: Final = "rows BINARY, missing_rows BIGINT"
 
 
 class ChangeProcessor(StatefulProcessor):
     """Runs an operator on every bucket of a partition; state that was made with other settings is refused.
 
-    ``schemas`` are the data columns of the inputs.
+    Args:
+        operator: what is run.
+        schemas: the data columns of the inputs.
+        settings: of the state.
+        has_time: whether the changes have a time.
+        ttl: of the state; None: it is kept.
     """
 
-    def __init__(self, operator: ChangeOperator, schemas: tuple[pa.Schema, ...], settings: StoredSettings) -> None:
+    def __init__(
+        self,
+        operator: ChangeOperator,
+        schemas: tuple[pa.Schema, ...],
+        settings: StoredSettings,
+        *,
+        has_time: bool = False,
+        ttl: StateTtl | None = None,
+    ) -> None:
         self._operator = operator
         self._schemas = schemas
         self._settings = settings
+        self._has_time = has_time
+        self._ttl = ttl
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
         self._header = StoredText(handle, self._settings)
-        self._stores = {name: NumberedSegments(handle, name) for name in self._operator.state_names}
+        names = [*self._operator.state_names, *([TIMES] if self._ttl is not None and self._ttl.forgets else [])]
+        self._stores = {name: NumberedSegments(handle, name) for name in names}
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
         """Yield the changes of the result of one micro-batch for one bucket, as pandas DataFrames."""
         with spark_errors():
             state = _BucketState(self._header.get(), self._stores)
-            changes = self._operator.advance(state, inputs_of(rows, self._schemas)).combine_chunks()
-            if not self._operator.is_net:
-                changes = consolidated(changes)
+            changes = self._advance(state, inputs_of(rows, self._schemas, has_time=self._has_time), timerValues)
             self._header.put(state.header())
         cells = result_cells(changes) or ([None] if state.missing_rows else [])
         for number, blob in enumerate(cells):
             missing_rows = 0 if number else state.missing_rows
             yield pa.table({"rows": pa.array([blob], type=pa.binary()), "missing_rows": [missing_rows]}).to_pandas()
+
+    def _advance(self, state: _BucketState, inputs: list[pa.Table], timer_values: Any) -> pa.Table:
+        if self._ttl is not None:
+            watermark_us = timer_values.getCurrentWatermarkInMs() * _MICROS
+            sliced = [without_cancelled(self._ttl.sliced(each, watermark_us)) for each in inputs]
+            timed = TimedOperator(self._operator, self._ttl, state)
+            changes = timed.advance(sliced)
+            state.cleaned_us = timed.clean_up(watermark_us, state.cleaned_us)
+            return changes
+        if self._has_time:
+            inputs = [each.drop_columns([TIME_COLUMN]) for each in inputs]
+        changes = self._operator.advance(state, list(map(without_cancelled, inputs))).combine_chunks()
+        changes = changes if self._operator.is_net else consolidated(changes)
+        return with_time(changes, NO_TIME) if self._has_time else changes
 
     def close(self) -> None:
         """Close: only the state store holds resources."""
@@ -67,6 +98,7 @@ class _BucketState:
             for name, store in stores.items()
         }
         self.missing_rows = 0
+        self.cleaned_us = int(directories.get(_CLEANED, NO_TIME))
 
     def pages(self, name: str) -> StatePages:
         return self._pages[name]
@@ -75,4 +107,5 @@ class _BucketState:
         self.missing_rows += number
 
     def header(self) -> str:
-        return json.dumps({name: pages.directory.to_json() for name, pages in self._pages.items()})
+        directories: dict[str, object] = {name: pages.directory.to_json() for name, pages in self._pages.items()}
+        return json.dumps(directories | ({_CLEANED: self.cleaned_us} if TIMES in self._pages else {}))

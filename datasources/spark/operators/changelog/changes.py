@@ -15,6 +15,10 @@ WEIGHT_COLUMN: Final = "__tidemark_weight"
 """BIGINT: how many times the row is added (positive) or removed (negative)."""
 HASH_COLUMN: Final = "__tidemark_hash"
 """BIGINT: hash of the operator's keys; equal keys have equal hashes."""
+TIME_COLUMN: Final = "__tidemark_time"
+"""BIGINT: the event time of the change in µs, or NO_TIME; only where a state has a TTL."""
+NO_TIME: Final = int(np.iinfo(np.int64).min)
+"""The time of a change whose time is not known."""
 
 Ints = NDArray[np.int64]
 _BITS: Final = 63
@@ -22,8 +26,8 @@ _BITS: Final = 63
 
 
 def data_names(names: Sequence[str]) -> list[str]:
-    """Return the names without those of the weight and the hash."""
-    return [name for name in names if name not in (WEIGHT_COLUMN, HASH_COLUMN)]
+    """Return the names without those of the weight, the hash and the time."""
+    return [name for name in names if name not in (WEIGHT_COLUMN, HASH_COLUMN, TIME_COLUMN)]
 
 
 def ints(rows: pa.Table, name: str) -> Ints:
@@ -34,6 +38,12 @@ def ints(rows: pa.Table, name: str) -> Ints:
 def weights(rows: pa.Table) -> Ints:
     """Return the weights of changes."""
     return ints(rows, WEIGHT_COLUMN)
+
+
+def with_time(rows: pa.Table, time: int) -> pa.Table:
+    """Return changes with this time, before the weight, which is last."""
+    times = pa.repeat(pa.scalar(time, type=pa.int64()), rows.num_rows)
+    return rows.add_column(rows.num_columns - 1, TIME_COLUMN, times)
 
 
 def with_weights(rows: pa.Table, values: Ints) -> pa.Table:

@@ -20,12 +20,22 @@ from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, PackChanges, UnpackChanges
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.change_processor import RESULT_SCHEMA, ChangeProcessor
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, data_names
+from datasources.spark.operators.changelog.changes import (
+    HASH_COLUMN,
+    NO_TIME,
+    TIME_COLUMN,
+    WEIGHT_COLUMN,
+    data_names,
+)
+from datasources.spark.operators.changelog.state_ttl import StateTtl
 from datasources.spark.operators.changelog.value_types import arrow_conversion
 from datasources.spark.scan.schema import arrow_output_schema
 
 CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
 """Prefix of the observed metrics: missing_rows, the removals of rows that are not there, of each micro-batch."""
+TIMED_WEIGHT: Final = StructType([StructField("weight", LongType()), StructField("time", LongType())])
+"""The type of WEIGHT_COLUMN where changes have a time."""
+_OF_WEIGHT: Final = {"time": TIME_COLUMN, "weight": WEIGHT_COLUMN}
 _numbers: Final = count(1)
 
 
@@ -34,7 +44,7 @@ class OperatorInput:
     """An input of an operator.
 
     Attributes:
-        changes: a stream of data columns and WEIGHT_COLUMN.
+        changes: a stream of data columns and WEIGHT_COLUMN, a BIGINT or what `timed_weight` returns.
         keys: the columns by which rows are distributed; empty: all rows are in one bucket. Those of the inputs of one
             operator have the same types, in order.
         broadcast: name of a boolean column: rows where it is true go to every bucket; None: no row does.
@@ -43,6 +53,11 @@ class OperatorInput:
     changes: DataFrame
     keys: Sequence[str]
     broadcast: str | None = None
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the changes have a time."""
+        return isinstance(self.changes.schema[WEIGHT_COLUMN].dataType, StructType)
 
     @property
     def fields(self) -> StructType:
@@ -61,22 +76,42 @@ class OperatorInput:
             return plain_schema(arrow_output_schema(self.fields))
 
 
+def timed_weight(weight: Column, time_us: Column) -> Column:
+    """Return the weight of a change that has a time, µs since the epoch; NULL or below 1: it is not known."""
+    known = F.when(time_us > 0, time_us).otherwise(F.lit(NO_TIME))
+    return F.struct(weight.cast("bigint").alias("weight"), known.cast("bigint").alias("time")).alias(WEIGHT_COLUMN)
+
+
+def without_times(changes: DataFrame) -> DataFrame:
+    """Return changes with their weight alone."""
+    if not isinstance(changes.schema[WEIGHT_COLUMN].dataType, StructType):
+        return changes
+    return changes.withColumn(WEIGHT_COLUMN, F.col(WEIGHT_COLUMN).getField("weight"))
+
+
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the names and types of a schema."""
     return pa.schema([(field.name, field.type) for field in schema])
 
 
-def run_changes(
+def run_changes(  # noqa: PLR0913 - the facts of an operator's state
     inputs: Sequence[OperatorInput],
     operator: ChangeOperator,
     fields: StructType,
     *,
     buckets: int = DEFAULT_BUCKETS,
     statement: str = "",
+    ttl: StateTtl | None = None,
 ) -> DataFrame:
     """Return the changes of the operator's result: ``fields``, then WEIGHT_COLUMN.
 
-    ``buckets`` and ``statement``, the query that the operator is part of, are fixed for the life of a checkpoint.
+    Args:
+        inputs: all of them have a time or none has.
+        operator: what is run.
+        fields: of the result.
+        buckets: into which keys are hashed; fixed for the life of a checkpoint.
+        statement: of which the operator is part; fixed for the life of a checkpoint.
+        ttl: of the state, if the inputs have a time; None: it is kept.
 
     Raises:
         QueryError: the number of buckets is out of range, or the session asks for another state store than RocksDB.
@@ -91,27 +126,35 @@ def run_changes(
             "hash": HASH_VERSION,
             **operator.settings,
             **({"statement": statement} if statement else {}),
+            **({"state ttl": True} if ttl is not None and ttl.forgets else {}),
             "columns": [str(each.schema).split("\n") for each in inputs],
         },
         operator="operators over changes",
     )
-    processor = ChangeProcessor(operator, tuple(each.schema for each in inputs), settings)
+    has_time = inputs[0].has_time
+    schemas = tuple(each.schema for each in inputs)
     results = packed.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=processor, outputStructType=RESULT_SCHEMA, outputMode="Append", timeMode="None"
+        statefulProcessor=ChangeProcessor(operator, schemas, settings, has_time=has_time, ttl=ttl),
+        outputStructType=RESULT_SCHEMA,
+        outputMode="Append",
+        timeMode="None" if ttl is None else "EventTime",
     )
     missing = F.coalesce(F.sum("missing_rows"), F.lit(0)).alias("missing_rows")
     results = results.observe(f"{CHANGELOG_METRICS_PREFIX}{next(_numbers)}", missing)
     nullable = StructType([StructField(field.name, field.dataType) for field in fields])
     return results.mapInArrow(
-        UnpackChanges(schema=plain_schema(arrow_output_schema(nullable))),
-        StructType([*nullable, StructField(WEIGHT_COLUMN, LongType())]),
+        UnpackChanges(schema=plain_schema(arrow_output_schema(nullable)), has_time=has_time),
+        StructType([*nullable, StructField(WEIGHT_COLUMN, TIMED_WEIGHT if has_time else LongType())]),
     )
 
 
 def _packed(each: OperatorInput, number: int, buckets: int) -> DataFrame:
     columns = [F.col(f"`{name}`") for name in each.fields.names]
-    hashed = each.changes.select(*columns, _hash(each, buckets).alias(HASH_COLUMN), WEIGHT_COLUMN)
-    return hashed.mapInArrow(PackChanges(input=number, buckets=buckets, schema=each.schema), PACKED_SCHEMA)
+    weight = F.col(WEIGHT_COLUMN)
+    weights = [weight.getField(name).alias(alias) for name, alias in _OF_WEIGHT.items()] if each.has_time else [weight]
+    hashed = each.changes.select(*columns, _hash(each, buckets).alias(HASH_COLUMN), *weights)
+    pack = PackChanges(input=number, buckets=buckets, schema=each.schema, has_time=each.has_time)
+    return hashed.mapInArrow(pack, PACKED_SCHEMA)
 
 
 def _hash(each: OperatorInput, buckets: int) -> Column:

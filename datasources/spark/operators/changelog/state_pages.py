@@ -146,6 +146,14 @@ class StatePages:
             gaps = np.flatnonzero(np.diff(old.pages) > 1) + 1
             self._rewrite(np.split(old.pages, gaps), merged, dense_page_rows(merged))
 
+    def remove(self, hashes: Ints) -> None:
+        """Remove all rows that have one of the hashes."""
+        wanted = sorted_unique(hashes)
+        if len(self._directory.low) and len(wanted):
+            found = self._touched(wanted)
+            if found.is_wanted.any():
+                self.replace(wanted, found.rows.slice(0, 0))
+
     def _touched(self, wanted: Ints) -> _TouchedPages:
         """Return the pages of hashes, which are sorted and unique; those of the last call are kept."""
         last = self._last

@@ -67,6 +67,7 @@ class TableUse:
         needs_row_watermark: whether the relation has to carry `ROW_WATERMARK_COLUMN`.
         is_changelog: whether the relation is the table's changes as rows, with `ROW_KIND_COLUMN`.
         events: the relation is the table whose changes are the rows of this one; None: it is this one.
+        state_ttl_ms: for how long states with its rows are kept, 0 for ever; None: as the session says.
     """
 
     name: str
@@ -76,6 +77,7 @@ class TableUse:
     needs_row_watermark: bool = False
     is_changelog: bool = False
     events: EventsRequest | None = None
+    state_ttl_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,6 +118,7 @@ class Planning:
             needs_row_watermark=self.needs_row_watermark,
             is_changelog=info.changelog_uses > 0,
             events=info.events,
+            state_ttl_ms=info.state_ttl_ms,
         )
 
     def _refuse_hints_on_others(self) -> None:

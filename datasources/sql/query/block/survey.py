@@ -15,7 +15,7 @@ from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.table_filter import table_filter
 from datasources.sql.query.scan.changelog_calls import EventsRequest, events_request
-from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint
+from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint, state_ttls
 from datasources.sql.query.scan.scanner import Scanner, scan
 from datasources.sql.statements.catalog_objects import ViewDefinition
 from datasources.sql.text.calls import is_star
@@ -41,6 +41,7 @@ class TableInfo:
         reads_all: a star selects its columns.
         filter: see `TableUse.filter`; counts if the table is read once.
         clause_error: why Spark's watermark clause cannot be read; an error if the table turns out to be ours.
+        state_ttl_ms: the longest of its STATE_TTL hints, 0 for ever; None: it has none.
     """
 
     name: str
@@ -55,6 +56,7 @@ class TableInfo:
     reads_all: bool = False
     filter: str | None = None
     clause_error: SqlError | None = None
+    state_ttl_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +169,28 @@ class _Surveyor:
         for qualifier in self._stars(block):
             named = [names for item, names in below if qualifier is not None and item.alias.lower() == qualifier]
             self._read_all(frozenset().union(*named) if named else everything)
+        self._note_state_ttls(block, below)
         for nested in block.nested:
             everything |= self._query(nested, replace(where, is_nested=True))
         if not where.is_nested:
             self._note_filter(block)
         return everything
+
+    def _note_state_ttls(self, block: Block, below: list[tuple[FromItem, _Names]]) -> None:
+        named: dict[str, _Names] = {}
+        for item, names in below:
+            data = item if item.tvf is None else item.tvf.data
+            named |= {name.lower(): names for name in (data.name, data.alias, item.alias) if name}
+        for name, (ttl_ms, span) in state_ttls(self._words, block).items():
+            if name not in named:
+                known = ", ".join(named) or "nothing that has a name"
+                raise self._words.source.error(
+                    span, f"STATE_TTL names '{name}', and this FROM has {known}", "Name a table or an alias of FROM."
+                )
+            for info in map(self._found.tables.__getitem__, named[name]):
+                before = info.state_ttl_ms
+                is_longer = before is None or ttl_ms == 0 or (0 < before < ttl_ms)
+                info.state_ttl_ms = ttl_ms if is_longer else before
 
     def _stars(self, block: Block) -> Iterator[str | None]:
         """The stars of a block: the qualifier of each, None if it has none."""

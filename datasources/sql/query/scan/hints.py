@@ -1,13 +1,18 @@
-"""Hints beside tables, `/*+ OPTIONS('key'='value', ...) */`, and Spark's clause `WATERMARK ts DELAY OF ...`."""
+"""Hints, and Spark's clause `WATERMARK ts DELAY OF ...`.
+
+`/*+ OPTIONS('key'='value', ...) */` stands beside a table, `/*+ STATE_TTL('t'='1 d', ...) */` behind SELECT.
+"""
 
 from __future__ import annotations
 
 import difflib
 
+from datasources.durations import parse_duration_ms
+from datasources.errors import OptionError
 from datasources.grammar.lexer import Token, TokenKind, tokenize
-from datasources.grammar.source_text import SqlText
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.scan.intervals import interval_literal, interval_us
-from datasources.sql.text.query_tree import FromItem, Region
+from datasources.sql.text.query_tree import Block, FromItem, Region
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
 
@@ -15,6 +20,8 @@ WATERMARK_FOR = "watermark.for"
 WATERMARK_AS = "watermark.as"
 _NAME = "OPTIONS"
 _SHAPE = "Write /*+ OPTIONS('key'='value', ...) */."
+_STATE_TTL = "STATE_TTL"
+_TTL_SHAPE = "Write /*+ STATE_TTL('t' = '1 d', ...) */ behind SELECT; '0' is for ever."
 
 
 def hint_options(words: Words, token: Token) -> dict[str, str]:
@@ -31,7 +38,32 @@ def hint_options(words: Words, token: Token) -> dict[str, str]:
         raise words.source.error(name.span, f"{name.shown} is no hint for a table", hint)
     if tokens[1].text != "(":
         raise words.source.error(tokens[1].span, f"expected '(', found {tokens[1].shown}", _SHAPE)
-    return _pairs(words, tokens[2:])
+    return _pairs(words, tokens[2:], _SHAPE)
+
+
+def is_state_ttl(words: Words, token: Token) -> bool:
+    """Whether a hint behind SELECT is one of ours."""
+    return any(each.word == _STATE_TTL for each in _content(words, token))
+
+
+def state_ttls(words: Words, block: Block) -> dict[str, tuple[int, Span]]:
+    """Return the TTL of states by tables and aliases of a block's FROM, in ms, 0 for ever, with the place of its hint.
+
+    Raises:
+        SqlError: a hint is malformed, or stands beside others in one comment.
+    """
+    found = {}
+    for token in (words[at] for at in block.hints if is_state_ttl(words, words[at])):
+        tokens = _content(words, token)
+        if tokens[0].word != _STATE_TTL or tokens[1].text != "(":
+            raise words.source.error(token.span, "STATE_TTL stands in a hint of its own", _TTL_SHAPE)
+        for name, text in _pairs(words, tokens[2:], _TTL_SHAPE).items():
+            try:
+                ttl_ms = parse_duration_ms(text, key=f"STATE_TTL('{name}')")
+            except OptionError as error:
+                raise words.source.error(token.span, error.message.rstrip(".")) from None
+            found[name.lower()] = (ttl_ms, token.span)
+    return found
 
 
 def refuse_options_hint(words: Words) -> None:
@@ -77,7 +109,7 @@ def _content(words: Words, token: Token) -> list[Token]:
     return [*tokens, Token(TokenKind.END, "", end, end), Token(TokenKind.END, "", end, end)]
 
 
-def _pairs(words: Words, tokens: list[Token]) -> dict[str, str]:
+def _pairs(words: Words, tokens: list[Token], shape: str) -> dict[str, str]:
     options: dict[str, str] = {}
     at = 0
     while True:
@@ -88,7 +120,7 @@ def _pairs(words: Words, tokens: list[Token]) -> dict[str, str]:
             (value, value.kind is TokenKind.STRING),
         ):
             if not is_right:
-                raise words.source.error(token.span, f"{token.shown} is not expected in a hint", _SHAPE)
+                raise words.source.error(token.span, f"{token.shown} is not expected in a hint", shape)
         if key.value in options:
             raise words.source.error(key.span, f"'{key.value}' is given twice in this hint", "Keep one of them.")
         options[key.value] = value.value
@@ -96,9 +128,9 @@ def _pairs(words: Words, tokens: list[Token]) -> dict[str, str]:
         if tokens[at].text == ")":
             break
         if tokens[at].text != ",":
-            raise words.source.error(tokens[at].span, f"expected ',' or ')', found {tokens[at].shown}", _SHAPE)
+            raise words.source.error(tokens[at].span, f"expected ',' or ')', found {tokens[at].shown}", shape)
         at += 1
     rest = tokens[at + 1]
     if rest.kind is not TokenKind.END:
-        raise words.source.error(rest.span, f"{rest.shown} is not expected behind OPTIONS(...)", _SHAPE)
+        raise words.source.error(rest.span, f"{rest.shown} is not expected behind the hint", shape)
     return options

@@ -215,13 +215,12 @@ class Scanner:
             joins=joins,
             has_more=has_more,
             nested=tuple(query for each in expressions for query in self.nested(each)),
+            hints=tuple(range(region.first + 1, self._behind_hints(region))),
         )
 
     def _clauses(self, region: Region) -> dict[Clause, Region]:
         words = self._words
-        first = region.first + 1
-        while words[first].kind is TokenKind.HINT:
-            first += 1
+        first = self._behind_hints(region)
         starts = [(Clause.SELECT, first, first)]
         for at in words.top_level(Region(first, region.last)):
             clause = self._clause_at(at, starts[-1][0])
@@ -232,6 +231,12 @@ class Scanner:
             clause: Region(content, last)
             for (clause, _begin, content), last in zip(starts, [*ends, region.last], strict=True)
         }
+
+    def _behind_hints(self, region: Region) -> int:
+        first = region.first + 1
+        while self._words[first].kind is TokenKind.HINT:
+            first += 1
+        return first
 
     def _clause_at(self, at: int, current: Clause) -> Clause | None:
         words = self._words

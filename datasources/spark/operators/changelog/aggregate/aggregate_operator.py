@@ -40,12 +40,13 @@ class AggregateOperator:
         data: the columns of the input.
         is_insert_only: the input never removes rows; MIN, MAX and ANY_VALUE then store no values.
         key_texts: the keys as the query has them, for messages; empty: their names.
+        is_by_group: all that is stored about a group is stored by its hash, so that it can be forgotten.
 
     Raises:
         QueryError: an aggregate is none of these columns; in `advance`, a result does not fit its type.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an aggregation is
         self,
         keys: Sequence[str],
         calls: Sequence[AggregateCall],
@@ -53,6 +54,7 @@ class AggregateOperator:
         *,
         is_insert_only: bool = False,
         key_texts: Sequence[str] = (),
+        is_by_group: bool = False,
     ) -> None:
         for call in calls:
             call.require_valid(data)
@@ -61,7 +63,7 @@ class AggregateOperator:
         self._calls = tuple(calls)
         self._data = data
         self._is_insert_only = is_insert_only
-        self._layout = AggregateLayout.of(calls, data, is_insert_only=is_insert_only)
+        self._layout = AggregateLayout.of(calls, data, is_insert_only=is_insert_only, is_by_group=is_by_group)
 
     @property
     def output(self) -> pa.Schema:

@@ -62,15 +62,17 @@ class AggregateLayout:
     calls: tuple[CallLayout, ...]
 
     @classmethod
-    def of(cls, calls: Sequence[AggregateCall], data: pa.Schema, *, is_insert_only: bool) -> Self:
-        """Return the layout of valid aggregates."""
+    def of(
+        cls, calls: Sequence[AggregateCall], data: pa.Schema, *, is_insert_only: bool, is_by_group: bool = False
+    ) -> Self:
+        """Return the layout of valid aggregates; ``is_by_group``: all values are stored by the hash of their group."""
         partials = [StoredPartial(Selection(None, None), Partial("count", None))]
         extremes: list[Extreme] = []
         multisets: list[MultisetSpec] = []
         layouts = []
         for call in calls:
             if call.function in LINEAR:
-                source = _source(call, multisets)
+                source = _source(call, multisets, is_by_group=is_by_group)
                 wanted = [StoredPartial(source, each) for each in _partials_of(call, data)]
                 layouts.append(CallLayout(partials=tuple(_index(partials, each) for each in wanted)))
             elif is_insert_only and call.is_extreme:
@@ -81,10 +83,10 @@ class AggregateLayout:
         return cls(partials=tuple(partials), extremes=tuple(extremes), multisets=tuple(multisets), calls=tuple(layouts))
 
 
-def _source(call: AggregateCall, multisets: list[MultisetSpec]) -> Selection | int:
+def _source(call: AggregateCall, multisets: list[MultisetSpec], *, is_by_group: bool) -> Selection | int:
     if not call.is_distinct or call.argument is None or call.function in {"bool_and", "bool_or"}:
         return Selection(call.argument, call.filter)
-    return _index(multisets, MultisetSpec((call.argument,), call.filter, is_by_value=True))
+    return _index(multisets, MultisetSpec((call.argument,), call.filter, is_by_value=True, is_by_group=is_by_group))
 
 
 def _partials_of(call: AggregateCall, data: pa.Schema) -> list[Partial]:

@@ -41,7 +41,8 @@ class MultisetSpec:
         filter: only rows where this column is true.
         keeps_nulls: whether rows without an argument are counted too.
         order: of the values, per column of the order: whether it is ascending and whether NULLs are first.
-        is_by_value: whether values are stored by their own hash; then there is one column.
+        is_by_value: whether only the number of different values matters; then there is one column.
+        is_by_group: whether values are stored by the hash of their group even then.
     """
 
     columns: tuple[str, ...]
@@ -49,6 +50,7 @@ class MultisetSpec:
     keeps_nulls: bool = False
     order: tuple[tuple[bool, bool], ...] = ()
     is_by_value: bool = False
+    is_by_group: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def advance_values(
 
 
 def _hashes(spec: MultisetSpec, groups: Groups, at: Ints, values: Sequence[Any]) -> Ints:
-    if not spec.is_by_value:
+    if not spec.is_by_value or spec.is_by_group:
         return groups.hashes[at]
     parts = [groups.hashes[at].view(np.uint64), groups.numbers[at].view(np.uint64), value_hashes(values[0])]
     return mixed_hashes(parts).view(np.int64)

@@ -22,7 +22,7 @@ from datasources.spark.operators.changelog.row_groups import (
 )
 
 MISSING_DELETES: Final = "deletes of missing keys"
-"""Counter: keys whose last event of a micro-batch is a deletion, and which the table does not have."""
+"""Counter: keys of which a micro-batch has deletions alone, and which the table does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +98,7 @@ class NormalizeOperator:
             RecordError: different events of a key have one position, which is the key's last in the micro-batch.
         """
         events, is_truncated = self._after_truncation(consolidated(conformed(inputs[0], self.input)))
+        upserted = sorted_unique(ints(events, HASH_COLUMN)[~_booleans(events, self.kind_column)])
         events = self._last_events(events)
         is_delete = _booleans(events, self.kind_column)
         rows = events.select([*self.schema.names, HASH_COLUMN])
@@ -107,7 +108,8 @@ class NormalizeOperator:
         old = rows.schema.empty_table() if old is None else old
         in_events, in_table = self._common_keys(old, rows)
         in_events |= is_truncated
-        add_count(state, MISSING_DELETES, int((is_delete & ~in_table).sum()))
+        is_known = in_table | is_among(ints(events, HASH_COLUMN), upserted)
+        add_count(state, MISSING_DELETES, int((is_delete & ~is_known).sum()))
         changes = _difference(old.filter(pa.array(in_events)), added)
         changed = sorted_unique(ints(changes, HASH_COLUMN))
         after = pa.concat_tables([old.filter(pa.array(~in_events)), added])
