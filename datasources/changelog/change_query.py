@@ -100,11 +100,12 @@ def change_query(
         key=key,
         is_insert_only=changes.is_insert_only,
         has_single_rows=has_single_rows(plan),
+        has_times=any(each.ttl_us is not None for each in tables.values()),
     )
     origin = result_origin(catalyst, translator.operators, plan)
-    has_times = any(each.ttl_us is not None for each in tables.values())
+    frame = without_times(catalyst.frame(plan), has_generation=shape.has_generation)
     return ChangeQuery(
-        frame=net_changes(without_times(catalyst.frame(plan)), shape, origin, partitions=buckets, has_slices=has_times),
+        frame=net_changes(frame, shape, origin, partitions=buckets),
         shown=changes.shown,
         has_row_kind=not changes.is_insert_only,
         key=key,

@@ -17,8 +17,8 @@ from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.partition_keys import canonical
 from datasources.spark.operators.buckets.row_batches import from_blob
-from datasources.spark.operators.changelog.change_batches import with_change_columns
 from datasources.spark.operators.changelog.changes import (
+    GENERATION_COLUMN,
     WEIGHT_COLUMN,
     Ints,
     consolidated,
@@ -27,6 +27,7 @@ from datasources.spark.operators.changelog.changes import (
     row_codes,
     stable_order,
     weights,
+    with_change_columns,
 )
 from datasources.spark.operators.changelog.row_groups import code_sums, run_starts
 from datasources.spark.operators.changelog.run_changes import plain_schema
@@ -46,12 +47,19 @@ class ResultShape:
         key: positions of the columns by which it has one row; empty: one row at most; None: not known.
         is_insert_only: whether rows are only added.
         has_single_rows: whether each change is known to be of one row.
+        has_times: whether states have a TTL.
     """
 
     names: tuple[str, ...]
     key: tuple[int, ...] | None
     is_insert_only: bool
     has_single_rows: bool = False
+    has_times: bool = False
+
+    @property
+    def has_generation(self) -> bool:
+        """Whether the generation of a change counts: a row of a key may have one of an earlier generation beside it."""
+        return self.has_times and self.key is not None and not self.is_insert_only
 
 
 def net_changes(
@@ -60,7 +68,6 @@ def net_changes(
     origin: ResultOrigin | None = None,
     *,
     partitions: int,
-    has_slices: bool = False,
 ) -> DataFrame:
     """Return the result: one net change per key and batch, removals before additions.
 
@@ -68,18 +75,20 @@ def net_changes(
     one batch is no change. Without a key an update is a deletion and an insertion.
 
     Where the operator that the changes come from (``origin``) has already put equal keys into one partition, they stay
-    there; otherwise the result has a number of ``partitions``. With ``has_slices`` an operator's results are net within
-    slices of event time, not within the batch.
+    there; otherwise the result has a number of ``partitions``.
+
+    Of additions of one key, those of an earlier generation are left out: a sink would replace their row in the next
+    batch.
     """
     if shape.is_insert_only:
         rows = changes.drop(WEIGHT_COLUMN) if shape.has_single_rows else copies_of(changes)
         return rows.toDF(*shape.names)
-    fields = [StructField(name, changes.schema[name].dataType) for name in changes.columns[:-1]]
+    fields = [StructField(name, changes.schema[name].dataType) for name in data_names(changes.columns)]
     key = None if shape.key is None else tuple(fields[at].name for at in shape.key)
     whole = StructType([StructField(ROW_KIND_COLUMN, StringType()), *fields])
     is_placed = origin is not None and origin.is_placed_by(shape.key)
     if origin is not None and is_placed and origin.packed is not None:
-        rows = origin.packed.mapInArrow(_unpacking(origin, key, fields, has_slices=has_slices), whole)
+        rows = origin.packed.mapInArrow(_unpacking(origin, key, fields, shape), whole)
     else:
         placed = changes if is_placed else changes.repartition(partitions, *_placement(fields, shape.key))
         rows = placed.mapInArrow(NetChanges(key=key), whole)
@@ -87,12 +96,13 @@ def net_changes(
 
 
 def _unpacking(
-    origin: ResultOrigin, key: tuple[str, ...] | None, fields: Sequence[StructField], *, has_slices: bool
+    origin: ResultOrigin, key: tuple[str, ...] | None, fields: Sequence[StructField], shape: ResultShape
 ) -> UnpackNetChanges:
     columns = tuple(each for each in origin.columns if each is not None)
-    is_net = origin.operator.is_net and not has_slices and set(columns) == set(origin.operator.output.names)
+    is_net = origin.operator.is_net and not shape.has_times and set(columns) == set(origin.operator.output.names)
     schema = plain_schema(arrow_output_schema(StructType(list(fields))))
-    return UnpackNetChanges(changes=NetChanges(key=key, is_net=is_net), columns=columns, schema=schema)
+    changes = NetChanges(key=key, is_net=is_net)
+    return UnpackNetChanges(changes=changes, columns=columns, schema=schema, has_generation=shape.has_generation)
 
 
 def copies_of(changes: DataFrame) -> DataFrame:
@@ -134,7 +144,7 @@ class NetChanges:
 
     def with_kinds(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         """Yield the removals of a partition's changes, then the additions."""
-        rows = rows if self.is_net else consolidated(rows)
+        rows = rows if self.is_net else consolidated(self._of_newest(rows))
         weight = weights(rows)
         kinds = np.where(weight < 0, _DELETE, _INSERT)
         if self.key is not None:
@@ -148,6 +158,18 @@ class NetChanges:
         whole = pa.Table.from_arrays([column, *taken.columns], [ROW_KIND_COLUMN, *taken.column_names])
         yield from (batch for batch in whole.to_batches() if batch.num_rows)
 
+    def _of_newest(self, rows: pa.Table) -> pa.Table:
+        """Return the changes without generation, and without additions of a key that has one of a later generation."""
+        if GENERATION_COLUMN not in rows.column_names:
+            return rows
+        generations, rows = ints(rows, GENERATION_COLUMN), rows.drop_columns([GENERATION_COLUMN])
+        if self.key is None or not generations.any():
+            return rows
+        codes, is_addition = _key_codes(rows, self.key), weights(rows) > 0
+        newest = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+        np.maximum.at(newest, codes[is_addition], generations[is_addition])
+        return rows.filter(pa.array(~is_addition | (generations == newest[codes])))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackNetChanges:
@@ -157,15 +179,18 @@ class UnpackNetChanges:
         changes: makes net changes of those of a partition.
         columns: of the cells, one for each column of the result.
         schema: the columns of the result.
+        has_generation: whether the generation of a change counts.
     """
 
     changes: NetChanges
     columns: tuple[str, ...]
     schema: pa.Schema
+    has_generation: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the removals, then the additions."""
-        whole = with_change_columns(self.schema)
+        generation = [pa.field(GENERATION_COLUMN, pa.int64())] if self.has_generation else []
+        whole = with_change_columns(pa.schema([*self.schema, *generation]), has_hash=False)
         with spark_errors():
             cells = [blob for batch in batches for blob in batch.column("rows") if blob.is_valid]
             found = [self._declared(from_blob(blob.as_buffer()), whole) for blob in cells]
@@ -174,7 +199,8 @@ class UnpackNetChanges:
             freeze_worker_heap()
 
     def _declared(self, cell: pa.Table, schema: pa.Schema) -> pa.Table:
-        columns = [cell.column(name) for name in (*self.columns, WEIGHT_COLUMN)]
+        own = (GENERATION_COLUMN, WEIGHT_COLUMN) if self.has_generation else (WEIGHT_COLUMN,)
+        columns = [cell.column(name) for name in (*self.columns, *own)]
         return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
 
 

@@ -104,8 +104,7 @@ def upserts(events: TableEvents, *, buckets: int = DEFAULT_BUCKETS, ttl_us: int 
         truncate_column=_IS_TRUNCATION,
     )
     fields = StructType([rows.schema[name] for name in data])
-    order = tuple(operator.order_columns)
-    ttl = None if ttl_us is None else StateTtl(ttl_us=ttl_us, forgets=False, order_columns=order)
+    ttl = None if ttl_us is None else StateTtl(ttl_us=ttl_us, forgets=False)
     return run_changes([given], operator, fields, buckets=buckets, ttl=ttl)
 
 

@@ -124,10 +124,10 @@ class Translator:
         """
         keys = {"Aggregate": "groupingExpressions", "Window": "partitionSpec"}.get(kind(node))
         if keys is not None and items(getattr(node, keys)()) and self.ttl(node) is not None:
-            name = "ranking" if kind(node) == "Window" else "GROUP BY or DISTINCT"
+            name = "ranking" if kind(node) == "Window" else "GROUP BY, DISTINCT or set operation"
             raise QueryError(
-                f"a {name} below a {operator}, with a TTL for its state: a key that is forgotten and comes back would "
-                f"be joined or ranked beside its old row. Keep the state of its tables, "
+                f"a {name} below a {operator} (subqueries are joins too), with a TTL for its state: a key that is "
+                f"forgotten and comes back would be joined or ranked beside its old row. Keep the state of its tables, "
                 f"SELECT /*+ STATE_TTL('t' = '0') */ ..., or write its result to a table with a PRIMARY KEY by a "
                 f"statement of its own, and read that table here."
             )

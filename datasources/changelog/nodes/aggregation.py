@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above, shown_ttl
 from datasources.changelog.nodes.aggregate_calls import planned_call
 from datasources.changelog.nodes.scalar_subqueries import has_subquery
 from datasources.changelog.translator import Translator
+from datasources.errors import QueryError
 from datasources.spark.operators.changelog.aggregate.aggregate_operator import AggregateOperator
 from datasources.spark.operators.changelog.run_changes import OperatorInput
 from datasources.spark.operators.changelog.value_types import require_comparable
+
+_GROUP_OF_DISTINCT: Final = "gid"
+"""The column by which Spark tells different DISTINCT aggregates apart (`RewriteDistinctAggregates`)."""
 
 
 def aggregate(translator: Translator, node: Any) -> ChangePlan:
@@ -34,6 +38,12 @@ def aggregate(translator: Translator, node: Any) -> ChangePlan:
     texts = [each.sql() for each in grouping]
     calls = [each.call for each in planned]
     ttl = translator.ttl(node, forgets=bool(keys))
+    if ttl is not None and _is_of_distinct(node, grouping):
+        raise QueryError(
+            "several different DISTINCT aggregates, with a TTL for their state: Spark groups by each value first, and "
+            "values would be forgotten apart from their group. Keep the state of their tables, "
+            "SELECT /*+ STATE_TTL('t' = '0') */ ..., or write a statement for each."
+        )
     operator = AggregateOperator(
         keys,
         calls,
@@ -57,6 +67,15 @@ def aggregate(translator: Translator, node: Any) -> ChangePlan:
         key=_key(groups, results),
         shown=shown_above(shown, mode, [child]),
     )
+
+
+def _is_of_distinct(node: Any, grouping: list[Any]) -> bool:
+    """Whether an aggregation groups by the values of different DISTINCT aggregates."""
+    child = node.child()
+    while kind(child) == "Project":
+        child = child.child()
+    is_grouped = any(kind(each) == "AttributeReference" and each.name() == _GROUP_OF_DISTINCT for each in grouping)
+    return kind(child) == "Expand" and is_grouped
 
 
 def _subqueries_above(catalyst: Catalyst, node: Any) -> Any:

@@ -95,6 +95,8 @@ def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool =
             planned = _planned(state, source, relations)
             if takes_changes:
                 _require_rows_that_stay(planned.result.frame)
+            if relations.changes is None:
+                relations.require_used_hints()
         except UpdatingQueryError as refusal:
             relations.close()
             relations = state.relations(source, reads_changes=True)
@@ -168,7 +170,6 @@ def _planned_result(
     """Return the result of a rewritten query."""
     frame = _query_frame(state, plan, source, relations)
     if relations.changes is None:
-        relations.require_used_hints()
         if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
             raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
         return QueryResult(frame=frame)

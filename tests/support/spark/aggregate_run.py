@@ -11,7 +11,7 @@ import pyarrow as pa
 from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.aggregate.aggregate_call import AggregateCall
 from datasources.spark.operators.changelog.aggregate.aggregate_operator import AggregateOperator
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, with_change_columns
 from datasources.spark.operators.changelog.value_codes import canonical_values, value_hashes
 from tests.support.spark.change_bucket_run import MemoryState, canonical_row
 
@@ -39,7 +39,8 @@ class AggregateRun:
     def advance(self, changes: Iterable[Change]) -> pa.Table:
         """Process a micro-batch and return its changes of the result."""
         output = self.operator.advance(self.state, [changes_table(self.data, self.keys, changes, self.hash_bits)])
-        assert output.schema.names == [*self.operator.output.names, WEIGHT_COLUMN]
+        assert output.schema.equals(with_change_columns(self.operator.output))
+        output = output.drop_columns([HASH_COLUMN])
         self.state.close_batch()
         for *row, weight in zip(*(column.to_pylist() for column in output.columns), strict=True):
             self.result[canonical_row(row)] += weight

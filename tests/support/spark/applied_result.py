@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["AppliedResult", "Row", "SummedChanges", "comparable"]
+__all__ = ["AppliedResult", "Row", "RowsByKey", "comparable"]
 
 Row = tuple[Any, ...]
 
@@ -41,23 +41,30 @@ class AppliedResult:
 
 
 @dataclass(slots=True)
-class SummedChanges:
-    """A sink that sums the changes of a result up: where states forget, the rows of a key that came back are there twice."""
+class RowsByKey:
+    """A sink with a key, the first column: where states forget, the row of a key that came back replaces its old one.
 
-    batches: dict[int, Counter[Row]] = field(default_factory=dict)
+    Attributes:
+        rows: by key.
+        batches: the changes of each batch; one that was killed before it was noted comes again.
+    """
+
+    batches: dict[int, list[Row]] = field(default_factory=dict)
 
     def __call__(self, df: Any, number: int) -> None:
-        changes: Counter[Row] = Counter()
-        for kind, *row in map(tuple, df.collect()):
-            changes[comparable(row)] += 1 if kind in ("+I", "+U") else -1
-        self.batches[number] = changes  # a batch that was killed before it was noted comes again
+        self.batches[number] = [tuple(row) for row in df.collect()]
 
     @property
-    def rows(self) -> Counter[Row]:
-        sums: Counter[Row] = Counter()
-        for changes in list(self.batches.values()):
-            sums.update(changes)
-        return Counter({row: times for row, times in sums.items() if times})
+    def rows(self) -> dict[Any, Row]:
+        found: dict[Any, Row] = {}
+        for _, changes in sorted(self.batches.items()):
+            for kind, *row in changes:
+                if kind in ("-U", "-D"):
+                    assert found.pop(row[0]) == comparable(row)
+            for kind, *row in changes:
+                if kind in ("+I", "+U"):
+                    found[row[0]] = comparable(row)
+        return found
 
 
 def comparable(row: Sequence[Any]) -> Row:

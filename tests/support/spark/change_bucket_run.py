@@ -13,7 +13,13 @@ import duckdb
 import pyarrow as pa
 
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, consolidated, weights
+from datasources.spark.operators.changelog.changes import (
+    HASH_COLUMN,
+    WEIGHT_COLUMN,
+    consolidated,
+    weights,
+    with_change_columns,
+)
 from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
 from datasources.spark.operators.changelog.stored_integers import widened
 
@@ -168,9 +174,9 @@ class BucketRun:
         ]
         table = self.operator.advance(self.state, tables)
         self.state.close_batch()
-        expected = pa.schema([*self.operator.output, pa.field(WEIGHT_COLUMN, pa.int64())])
+        expected = with_change_columns(self.operator.output)
         assert table.schema.equals(expected), (table.schema, expected)
-        found = bag_of(table)
+        found = bag_of(table.drop_columns([HASH_COLUMN]))
         self.result.update(found)
         self.result = Counter({row: number for row, number in self.result.items() if number})
         return found

@@ -81,7 +81,7 @@ class ChangeQueryRun:
             for bucket, state in enumerate(states):
                 changes = [_of(table, number, bucket) for table in tables]
                 if any(each.num_rows for each in changes):
-                    result = operator.advance(state, changes)
+                    result = operator.advance(state, changes).drop_columns([HASH_COLUMN])
                     state.close_batch()
                     weights = ints(result, WEIGHT_COLUMN)
                     results.append(with_weights(result, np.asarray(_numbered([number] * len(weights), weights))))

@@ -174,7 +174,8 @@ class Running:
             if not self.query.isActive:
                 raise AssertionError(f"the query ended: {self.query.exception()}")
             pause.wait(_POLL_S)
-        raise AssertionError(f"not within {deadline_s} s; watermarks: {self.watermarks}, rows: {self.rows()}")
+        rows = self.rows() if self.spark.catalog.tableExists(self.name) else "not in memory"
+        raise AssertionError(f"not within {deadline_s} s; watermarks: {self.watermarks}, rows: {rows}")
 
     def rows(self) -> list[tuple[Any, ...]]:
         """What reached the memory sink so far, instants in seconds since the epoch."""

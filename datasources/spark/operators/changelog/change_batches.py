@@ -19,21 +19,18 @@ from datasources.spark.operators.buckets.row_batches import (
 )
 from datasources.spark.operators.changelog.changes import (
     HASH_COLUMN,
-    TIME_COLUMN,
     WEIGHT_COLUMN,
     consolidated,
     ints,
     weights,
+    with_change_columns,
+    with_result_columns,
 )
 
+TIMED_WEIGHT: Final = ("weight", "first", "last", "generation")
+"""The fields of WEIGHT_COLUMN in Spark where changes have times."""
 PACKED_SCHEMA: Final = "bucket INT, input INT, rows BINARY"
 _PACKED: Final = pa.schema([("bucket", pa.int32()), ("input", pa.int32()), ("rows", pa.binary())])
-
-
-def with_change_columns(schema: pa.Schema, *, has_hash: bool = False, has_time: bool = False) -> pa.Schema:
-    """Return the schema of changes: the data columns, the hash and the time if they have one, the weight."""
-    extra = [*([HASH_COLUMN] if has_hash else []), *([TIME_COLUMN] if has_time else []), WEIGHT_COLUMN]
-    return pa.schema([*schema, *(pa.field(name, pa.int64()) for name in extra)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +40,18 @@ class PackChanges:
     Attributes:
         input: which input of the operator these are, from 0.
         buckets: number of buckets.
-        schema: the data columns; then come the hash, the time and the weight.
-        has_time: whether the changes have a time.
+        schema: the data columns; then come the hash, the times and the weight.
+        has_times: whether the changes have times.
     """
 
     input: int
     buckets: int
     schema: pa.Schema
-    has_time: bool = False
+    has_times: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield packed changes."""
-        schema = with_change_columns(self.schema, has_hash=True, has_time=self.has_time)
+        schema = with_change_columns(self.schema, has_times=self.has_times)
         waiting: list[pa.RecordBatch] = []
         rows = 0
         for batch in batches:
@@ -76,7 +73,7 @@ class PackChanges:
         )
 
 
-def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...], *, has_time: bool = False) -> list[pa.Table]:
+def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...], *, has_times: bool = False) -> list[pa.Table]:
     """Return the changes of each input that Spark passes as pandas DataFrames of packed changes."""
     found: list[list[pa.Table]] = [[] for _ in schemas]
     for frame in frames:
@@ -85,7 +82,7 @@ def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...], *, has_time
     return [
         pa.concat_tables(tables).combine_chunks()
         if tables
-        else with_change_columns(schema, has_hash=True, has_time=has_time).empty_table()
+        else with_change_columns(schema, has_times=has_times).empty_table()
         for tables, schema in zip(found, schemas, strict=True)
     ]
 
@@ -106,25 +103,28 @@ class UnpackChanges:
 
     Attributes:
         schema: the data columns.
-        has_time: whether the changes have a time: the last column then is a struct of weight and time.
+        has_times: whether the changes have times: the last column then is a struct of the weight, the times and the
+            generation.
     """
 
     schema: pa.Schema
-    has_time: bool = False
+    has_times: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the changes."""
-        schema = with_change_columns(self.schema, has_time=self.has_time)
+        schema = (
+            with_result_columns(self.schema) if self.has_times else with_change_columns(self.schema, has_hash=False)
+        )
         with spark_errors():
             for batch in batches:
                 for blob in batch.column("rows"):
                     if blob.is_valid:
                         found = (as_declared(each, schema) for each in from_blob(blob.as_buffer()).to_batches())
-                        yield from map(_with_timed_weight, found) if self.has_time else found
+                        yield from map(_with_timed_weight, found) if self.has_times else found
             freeze_worker_heap()
 
 
 def _with_timed_weight(changes: pa.RecordBatch) -> pa.RecordBatch:
-    *data, times, weight = changes.columns
-    timed = pa.StructArray.from_arrays([weight, times], names=["weight", "time"])
-    return pa.RecordBatch.from_arrays([*data, timed], names=[*changes.schema.names[:-2], WEIGHT_COLUMN])
+    *data, first, last, generation, weight = changes.columns
+    timed = pa.StructArray.from_arrays([weight, first, last, generation], names=TIMED_WEIGHT)
+    return pa.RecordBatch.from_arrays([*data, timed], names=[*changes.schema.names[:-4], WEIGHT_COLUMN])

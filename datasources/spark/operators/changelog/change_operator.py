@@ -60,7 +60,7 @@ class ChangeOperator(Protocol):
                 changes it is empty.
 
         Returns:
-            The changes of the result: the columns of ``output``, then WEIGHT_COLUMN; equal rows may occur repeatedly
-            unless ``is_net``.
+            The changes of the result: the columns of ``output``, HASH_COLUMN with the hash of the keys that they come
+            from, WEIGHT_COLUMN; equal rows may occur repeatedly unless ``is_net``.
         """
         ...

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
@@ -15,7 +16,13 @@ from datasources.spark.operators.buckets.bucket_variables import NumberedSegment
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.changelog.change_batches import inputs_of, result_cells, without_cancelled
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
-from datasources.spark.operators.changelog.changes import NO_TIME, TIME_COLUMN, consolidated, with_time
+from datasources.spark.operators.changelog.changes import (
+    HASH_COLUMN,
+    NO_TIME,
+    TIME_COLUMNS,
+    consolidated,
+    with_times,
+)
 from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
 from datasources.spark.operators.changelog.state_ttl import TIMES, StateTtl, TimedOperator
 
@@ -31,7 +38,7 @@ class ChangeProcessor(StatefulProcessor):
         operator: what is run.
         schemas: the data columns of the inputs.
         settings: of the state.
-        has_time: whether the changes have a time.
+        has_times: whether the changes have times.
         ttl: of the state; None: it is kept.
     """
 
@@ -41,13 +48,13 @@ class ChangeProcessor(StatefulProcessor):
         schemas: tuple[pa.Schema, ...],
         settings: StoredSettings,
         *,
-        has_time: bool = False,
+        has_times: bool = False,
         ttl: StateTtl | None = None,
     ) -> None:
         self._operator = operator
         self._schemas = schemas
         self._settings = settings
-        self._has_time = has_time
+        self._has_times = has_times
         self._ttl = ttl
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -60,7 +67,7 @@ class ChangeProcessor(StatefulProcessor):
         """Yield the changes of the result of one micro-batch for one bucket, as pandas DataFrames."""
         with spark_errors():
             state = _BucketState(self._header.get(), self._stores)
-            changes = self._advance(state, inputs_of(rows, self._schemas, has_time=self._has_time), timerValues)
+            changes = self._advance(state, inputs_of(rows, self._schemas, has_times=self._has_times), timerValues)
             self._header.put(state.header())
         cells = result_cells(changes) or ([None] if state.missing_rows else [])
         for number, blob in enumerate(cells):
@@ -70,16 +77,18 @@ class ChangeProcessor(StatefulProcessor):
     def _advance(self, state: _BucketState, inputs: list[pa.Table], timer_values: Any) -> pa.Table:
         if self._ttl is not None:
             watermark_us = timer_values.getCurrentWatermarkInMs() * _MICROS
-            sliced = [without_cancelled(self._ttl.sliced(each, watermark_us)) for each in inputs]
             timed = TimedOperator(self._operator, self._ttl, state)
-            changes = timed.advance(sliced)
+            changes = timed.advance(inputs, watermark_us)
             state.cleaned_us = timed.clean_up(watermark_us, state.cleaned_us)
             return changes
-        if self._has_time:
-            inputs = [each.drop_columns([TIME_COLUMN]) for each in inputs]
+        if self._has_times:
+            inputs = [each.drop_columns(TIME_COLUMNS) for each in inputs]
         changes = self._operator.advance(state, list(map(without_cancelled, inputs))).combine_chunks()
-        changes = changes if self._operator.is_net else consolidated(changes)
-        return with_time(changes, NO_TIME) if self._has_time else changes
+        if self._has_times:
+            none = np.full(changes.num_rows, NO_TIME)
+            return consolidated(with_times(changes, none, none))
+        changes = changes.drop_columns([HASH_COLUMN])
+        return changes if self._operator.is_net else consolidated(changes)
 
     def close(self) -> None:
         """Close: only the state store holds resources."""

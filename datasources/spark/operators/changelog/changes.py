@@ -15,10 +15,14 @@ WEIGHT_COLUMN: Final = "__tidemark_weight"
 """BIGINT: how many times the row is added (positive) or removed (negative)."""
 HASH_COLUMN: Final = "__tidemark_hash"
 """BIGINT: hash of the operator's keys; equal keys have equal hashes."""
-TIME_COLUMN: Final = "__tidemark_time"
-"""BIGINT: the event time of the change in µs, or NO_TIME; only where a state has a TTL."""
+FIRST_COLUMN: Final = "__tidemark_first"
+LAST_COLUMN: Final = "__tidemark_last"
+TIME_COLUMNS: Final = (FIRST_COLUMN, LAST_COLUMN)
+"""BIGINT: event times in µs of the first and the last event that a change sums up; only where a state has a TTL."""
+GENERATION_COLUMN: Final = "__tidemark_generation"
+"""BIGINT, beside the times of an operator's result: how often its key has been forgotten in this micro-batch before."""
 NO_TIME: Final = int(np.iinfo(np.int64).min)
-"""The time of a change whose time is not known."""
+"""A time that is not known."""
 
 Ints = NDArray[np.int64]
 _BITS: Final = 63
@@ -26,8 +30,20 @@ _BITS: Final = 63
 
 
 def data_names(names: Sequence[str]) -> list[str]:
-    """Return the names without those of the weight, the hash and the time."""
-    return [name for name in names if name not in (WEIGHT_COLUMN, HASH_COLUMN, TIME_COLUMN)]
+    """Return the names without those of the weight, the hash and the times."""
+    return [name for name in names if name not in (WEIGHT_COLUMN, HASH_COLUMN, *TIME_COLUMNS, GENERATION_COLUMN)]
+
+
+def with_change_columns(schema: pa.Schema, *, has_hash: bool = True, has_times: bool = False) -> pa.Schema:
+    """Return the schema of changes: the data columns, the hash and the times if they have them, the weight."""
+    names = [*([HASH_COLUMN] if has_hash else []), *(TIME_COLUMNS if has_times else ()), WEIGHT_COLUMN]
+    return pa.schema([*schema, *(pa.field(name, pa.int64()) for name in names)])
+
+
+def with_result_columns(schema: pa.Schema) -> pa.Schema:
+    """Return the schema of an operator's result with times: the data columns, times, generation, weight."""
+    names = [*TIME_COLUMNS, GENERATION_COLUMN, WEIGHT_COLUMN]
+    return pa.schema([*schema, *(pa.field(name, pa.int64()) for name in names)])
 
 
 def ints(rows: pa.Table, name: str) -> Ints:
@@ -40,10 +56,12 @@ def weights(rows: pa.Table) -> Ints:
     return ints(rows, WEIGHT_COLUMN)
 
 
-def with_time(rows: pa.Table, time: int) -> pa.Table:
-    """Return changes with this time, before the weight, which is last."""
-    times = pa.repeat(pa.scalar(time, type=pa.int64()), rows.num_rows)
-    return rows.add_column(rows.num_columns - 1, TIME_COLUMN, times)
+def with_times(rows: pa.Table, first: Ints, last: Ints, generation: int = 0) -> pa.Table:
+    """Return changes with these times and the generation in place of the hash, before the weight."""
+    *names, _, weight = rows.column_names
+    *data, _, weights_ = rows.columns
+    added = [pa.array(first), pa.array(last), pa.repeat(pa.scalar(generation, pa.int64()), rows.num_rows)]
+    return pa.Table.from_arrays([*data, *added, weights_], names=[*names, *TIME_COLUMNS, GENERATION_COLUMN, weight])
 
 
 def with_weights(rows: pa.Table, values: Ints) -> pa.Table:

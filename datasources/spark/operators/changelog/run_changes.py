@@ -17,13 +17,14 @@ from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS,
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, key_hash
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
-from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, PackChanges, UnpackChanges
+from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, TIMED_WEIGHT, PackChanges, UnpackChanges
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.change_processor import RESULT_SCHEMA, ChangeProcessor
 from datasources.spark.operators.changelog.changes import (
+    GENERATION_COLUMN,
     HASH_COLUMN,
     NO_TIME,
-    TIME_COLUMN,
+    TIME_COLUMNS,
     WEIGHT_COLUMN,
     data_names,
 )
@@ -33,9 +34,8 @@ from datasources.spark.scan.schema import arrow_output_schema
 
 CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
 """Prefix of the observed metrics: missing_rows, the removals of rows that are not there, of each micro-batch."""
-TIMED_WEIGHT: Final = StructType([StructField("weight", LongType()), StructField("time", LongType())])
-"""The type of WEIGHT_COLUMN where changes have a time."""
-_OF_WEIGHT: Final = {"time": TIME_COLUMN, "weight": WEIGHT_COLUMN}
+_TIMED_WEIGHT: Final = StructType([StructField(name, LongType()) for name in TIMED_WEIGHT])
+_OF_WEIGHT: Final = dict(zip(("first", "last", "weight"), (*TIME_COLUMNS, WEIGHT_COLUMN), strict=True))
 _numbers: Final = count(1)
 
 
@@ -55,8 +55,8 @@ class OperatorInput:
     broadcast: str | None = None
 
     @property
-    def has_time(self) -> bool:
-        """Whether the changes have a time."""
+    def has_times(self) -> bool:
+        """Whether the changes have times."""
         return isinstance(self.changes.schema[WEIGHT_COLUMN].dataType, StructType)
 
     @property
@@ -77,16 +77,20 @@ class OperatorInput:
 
 
 def timed_weight(weight: Column, time_us: Column) -> Column:
-    """Return the weight of a change that has a time, µs since the epoch; NULL or below 1: it is not known."""
-    known = F.when(time_us > 0, time_us).otherwise(F.lit(NO_TIME))
-    return F.struct(weight.cast("bigint").alias("weight"), known.cast("bigint").alias("time")).alias(WEIGHT_COLUMN)
+    """Return the weight of a change with its time, µs since the epoch; NULL or below 1: it is not known."""
+    known = F.when(time_us > 0, time_us).otherwise(F.lit(NO_TIME)).cast("bigint")
+    values = [weight.cast("bigint"), known, known, F.lit(0).cast("bigint")]
+    return F.struct(*(each.alias(name) for each, name in zip(values, TIMED_WEIGHT, strict=True))).alias(WEIGHT_COLUMN)
 
 
-def without_times(changes: DataFrame) -> DataFrame:
-    """Return changes with their weight alone."""
+def without_times(changes: DataFrame, *, has_generation: bool) -> DataFrame:
+    """Return changes, whose last column is the weight, without their times, and with their generation before it."""
     if not isinstance(changes.schema[WEIGHT_COLUMN].dataType, StructType):
         return changes
-    return changes.withColumn(WEIGHT_COLUMN, F.col(WEIGHT_COLUMN).getField("weight"))
+    weight = F.col(WEIGHT_COLUMN)
+    generation = [weight.getField("generation").alias(GENERATION_COLUMN)] if has_generation else []
+    data = [F.col(f"`{name}`") for name in changes.columns[:-1]]
+    return changes.select(*data, *generation, weight.getField("weight").alias(WEIGHT_COLUMN))
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
@@ -106,12 +110,12 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
     """Return the changes of the operator's result: ``fields``, then WEIGHT_COLUMN.
 
     Args:
-        inputs: all of them have a time or none has.
+        inputs: all of them have times or none has.
         operator: what is run.
         fields: of the result.
         buckets: into which keys are hashed; fixed for the life of a checkpoint.
         statement: of which the operator is part; fixed for the life of a checkpoint.
-        ttl: of the state, if the inputs have a time; None: it is kept.
+        ttl: of the state, if the inputs have times; None: it is kept.
 
     Raises:
         QueryError: the number of buckets is out of range, or the session asks for another state store than RocksDB.
@@ -131,10 +135,10 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
         },
         operator="operators over changes",
     )
-    has_time = inputs[0].has_time
+    has_times = inputs[0].has_times
     schemas = tuple(each.schema for each in inputs)
     results = packed.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=ChangeProcessor(operator, schemas, settings, has_time=has_time, ttl=ttl),
+        statefulProcessor=ChangeProcessor(operator, schemas, settings, has_times=has_times, ttl=ttl),
         outputStructType=RESULT_SCHEMA,
         outputMode="Append",
         timeMode="None" if ttl is None else "EventTime",
@@ -143,17 +147,17 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
     results = results.observe(f"{CHANGELOG_METRICS_PREFIX}{next(_numbers)}", missing)
     nullable = StructType([StructField(field.name, field.dataType) for field in fields])
     return results.mapInArrow(
-        UnpackChanges(schema=plain_schema(arrow_output_schema(nullable)), has_time=has_time),
-        StructType([*nullable, StructField(WEIGHT_COLUMN, TIMED_WEIGHT if has_time else LongType())]),
+        UnpackChanges(schema=plain_schema(arrow_output_schema(nullable)), has_times=has_times),
+        StructType([*nullable, StructField(WEIGHT_COLUMN, _TIMED_WEIGHT if has_times else LongType())]),
     )
 
 
 def _packed(each: OperatorInput, number: int, buckets: int) -> DataFrame:
     columns = [F.col(f"`{name}`") for name in each.fields.names]
     weight = F.col(WEIGHT_COLUMN)
-    weights = [weight.getField(name).alias(alias) for name, alias in _OF_WEIGHT.items()] if each.has_time else [weight]
+    weights = [weight.getField(name).alias(alias) for name, alias in _OF_WEIGHT.items()] if each.has_times else [weight]
     hashed = each.changes.select(*columns, _hash(each, buckets).alias(HASH_COLUMN), *weights)
-    pack = PackChanges(input=number, buckets=buckets, schema=each.schema, has_time=each.has_time)
+    pack = PackChanges(input=number, buckets=buckets, schema=each.schema, has_times=each.has_times)
     return hashed.mapInArrow(pack, PACKED_SCHEMA)
 
 

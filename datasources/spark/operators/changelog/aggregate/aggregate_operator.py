@@ -19,7 +19,7 @@ from datasources.spark.operators.changelog.aggregate.multisets import Entries, a
 from datasources.spark.operators.changelog.aggregate.partials import Arrays, Contribution, is_zero
 from datasources.spark.operators.changelog.aggregate.value_results import extreme_values, value_result
 from datasources.spark.operators.changelog.change_operator import OperatorState
-from datasources.spark.operators.changelog.changes import HASH_COLUMN, WEIGHT_COLUMN, Ints, ints, weights
+from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints, weights, with_change_columns
 from datasources.spark.operators.changelog.value_codes import canonical_values
 
 STATE_VERSION: Final = 1
@@ -117,7 +117,7 @@ class AggregateOperator:
         return 0 if stored is None else int(-np.minimum(ints(stored, _partial_name(0, 0)), 0).sum())
 
     def _empty(self) -> pa.Table:
-        return pa.schema([*self.output, (WEIGHT_COLUMN, pa.int64())]).empty_table()
+        return with_change_columns(self.output).empty_table()
 
 
 class _Step:
@@ -286,9 +286,9 @@ class _Step:
         gone, come = pa.array(np.flatnonzero(removed)), pa.array(np.flatnonzero(added))
         columns = [pa.concat_arrays([key.take(gone), key.take(come)]) for key in self._groups.keys]
         columns += [pa.concat_arrays([old.take(gone), new.take(come)]) for old, new in zip(before, after, strict=True)]
+        hashes = np.concatenate([self._groups.hashes[removed], self._groups.hashes[added]])
         signs = np.concatenate([np.full(len(gone), -1), np.full(len(come), 1)]).astype(np.int64)
-        schema = pa.schema([*self._output, (WEIGHT_COLUMN, pa.int64())])
-        return pa.table([*columns, pa.array(signs)], schema=schema)
+        return pa.table([*columns, pa.array(hashes), pa.array(signs)], schema=with_change_columns(self._output))
 
 
 def _equal_values(old: Any, new: Any) -> Flags:

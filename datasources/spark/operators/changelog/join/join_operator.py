@@ -144,7 +144,8 @@ class JoinOperator:
     def _pairs(self, left: JoinSide, lefts: Ints, right: JoinSide, rights: Ints, counts: Ints) -> pa.Table:
         one = left.merged.rows.select(self.left.names).take(pa.array(lefts))
         other = right.merged.rows.select(self.right.names).take(pa.array(rights))
-        table = pa.Table.from_arrays([*one.columns, *other.columns], schema=self.output)
+        hashes = pa.array(left.merged.hashes[lefts])
+        table = pa.Table.from_arrays([*one.columns, *other.columns, hashes], names=[*self.output.names, HASH_COLUMN])
         return with_weights(table, counts)
 
     def _table(self, side: JoinSide, rows: Ints, counts: Ints) -> pa.Table:
@@ -155,9 +156,9 @@ class JoinOperator:
         present = set(rows.column_names)
         columns = [
             rows.column(field.name) if field.name in present else pa.nulls(rows.num_rows, field.type)
-            for field in self.output
+            for field in [*self.output, pa.field(HASH_COLUMN, pa.int64())]
         ]
-        return with_weights(pa.Table.from_arrays(columns, schema=self.output), counts)
+        return with_weights(pa.Table.from_arrays(columns, names=[*self.output.names, HASH_COLUMN]), counts)
 
 
 def _filtered(side: JoinSide, other: JoinSide, *, is_match: bool) -> tuple[Ints, Ints]:

@@ -107,7 +107,9 @@ class MatchOperator:
         columns = list(rows.rows.select(self.schema.names).take(pa.array(changed)).columns)
         if self.emits is Emits.FLAG:
             columns.append(pa.repeat(is_match, len(changed)))
-        return with_weights(pa.Table.from_arrays(columns, schema=self.output), (new - old)[changed])
+        columns.append(pa.array(rows.hashes[changed]))
+        table = pa.Table.from_arrays(columns, names=[*self.output.names, HASH_COLUMN])
+        return with_weights(table, (new - old)[changed])
 
 
 def _with_matches(rows: pa.Table, *, is_match: bool) -> pa.Table:

@@ -114,7 +114,7 @@ class NormalizeOperator:
         changed = sorted_unique(ints(changes, HASH_COLUMN))
         after = pa.concat_tables([old.filter(pa.array(~in_events)), added])
         pages.replace(changed, after.filter(pa.array(is_among(ints(after, HASH_COLUMN), changed))))
-        return changes.drop_columns([HASH_COLUMN])
+        return changes
 
     def _after_truncation(self, events: pa.Table) -> tuple[pa.Table, bool]:
         """Return the events after the last truncation, and whether there is one."""

@@ -145,4 +145,5 @@ class RankOperator:
         columns = list(found.columns)
         if self.rank_column is not None:
             columns.append(pa.array(changes.ranks, type=pa.int64()).cast(self.rank_type))
-        return with_weights(pa.Table.from_arrays(columns, schema=self.output), changes.weights)
+        columns.append(rows.column(HASH_COLUMN).take(pa.array(ranked.order[changes.rows])))
+        return with_weights(pa.Table.from_arrays(columns, names=[*self.output.names, HASH_COLUMN]), changes.weights)
