@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 
 from datasources.sql import TableEnvironment
+from tests.support.kafka.followed_topics import Answer, followed
 from tests.support.kafka.kafka_changing_tables import ChangingTopics
 from tests.support.spark.applied_result import AppliedResult
 from tests.support.spark.scripted_stream import running
@@ -69,7 +68,7 @@ def tags(topics: ChangingTopics) -> list[tuple[Any, ...]]:
     return list(Counter(tag for order in topics.orders.values() for tag in order["tags"] or []).items())
 
 
-STATEMENTS: dict[str, Callable[[ChangingTopics], list[tuple[Any, ...]]]] = {
+STATEMENTS: dict[str, Answer] = {
     "SELECT count(*), count(score) FROM users": lambda topics: [
         (len(topics.users), sum(user["score"] is not None for user in topics.users.values()))
     ],
@@ -83,21 +82,11 @@ STATEMENTS: dict[str, Callable[[ChangingTopics], list[tuple[Any, ...]]]] = {
 
 @pytest.mark.long
 def test_changes_lead_to_the_tables_of_the_model(t, topics):
-    topics.change(40)
-    with ExitStack() as stack:
-        found = []
-        for statement, answer in STATEMENTS.items():
-            result = AppliedResult()
-            found.append((stack.enter_context(running(t.sql(statement), for_each=result)), result, answer))
-        for _ in range(3):
-            topics.change(25)
-            for query, result, answer in found:
-                expected = Counter(answer(topics))
-                query.wait_for(lambda _, result=result, expected=expected: result.rows == expected, deadline_s=400)
-        for query, result, answer in found:
-            query.drain()
-            assert result.rows == Counter(answer(topics))
-            assert result.kinds["-U"] + result.kinds["-D"] > 0
+    with followed(t, topics, STATEMENTS, rounds=3) as found:
+        for each in found:
+            each.query.drain()
+            assert each.result.rows == Counter(each.answer(topics))
+            assert each.result.kinds["-U"] + each.result.kinds["-D"] > 0
 
 
 @pytest.mark.full

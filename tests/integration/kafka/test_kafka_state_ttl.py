@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
 from datasources.sql import TableEnvironment
+from tests.support.kafka.followed_topics import Answer, followed
 from tests.support.kafka.kafka_changing_tables import ChangingTopics
-from tests.support.spark.applied_result import AppliedResult
-from tests.support.spark.scripted_stream import running
+from tests.support.spark.applied_result import Row
 
 pytestmark = [
     pytest.mark.long,
@@ -24,7 +21,7 @@ pytestmark = [
 ]
 
 EVENT_TIME = "ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', WATERMARK FOR ts AS ts, PRIMARY KEY"
-Rows = list[tuple[Any, ...]]
+Rows = list[Row]
 
 
 def unmatched(topics: ChangingTopics) -> Rows:
@@ -54,7 +51,7 @@ def of_known_users(topics: ChangingTopics) -> Rows:
     return [(order["id"],) for order in topics.orders.values() if order["user"] in topics.users]
 
 
-STATEMENTS: dict[str, Callable[[ChangingTopics], Rows]] = {
+STATEMENTS: dict[str, Answer] = {
     "SELECT o.id, u.id FROM orders o LEFT JOIN users u ON o.`user` = u.id AND u.score < o.id": unmatched,
     "SELECT o.id, u.id FROM orders o FULL JOIN users u ON o.`user` = u.id": both,
     "SELECT /*+ STATE_TTL('u' = '0') */ o.id, u.id FROM orders o FULL JOIN users u ON o.`user` = u.id": both,
@@ -70,14 +67,5 @@ def test_a_long_ttl_changes_nothing(spark, kafka):
     for declaration in topics.declarations:
         t.sql(declaration.replace("PRIMARY KEY", EVENT_TIME))
     t.sql("SET 'table.exec.state.ttl' = '9000 d'")
-    topics.change(40)
-    with ExitStack() as stack:
-        found = []
-        for statement, answer in STATEMENTS.items():
-            result = AppliedResult()
-            found.append((stack.enter_context(running(t.sql(statement), for_each=result)), result, answer))
-        for _ in range(2):
-            topics.change(25)
-            for query, result, answer in found:
-                expected = Counter(answer(topics))
-                query.wait_for(lambda _, result=result, expected=expected: result.rows == expected, deadline_s=400)
+    with followed(t, topics, STATEMENTS, rounds=2) as found:
+        assert len(found) == len(STATEMENTS)
