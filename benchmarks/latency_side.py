@@ -18,7 +18,10 @@ from typing import Any, Final
 
 from benchmarks.measure import cpu_seconds, jvm_of_this_process
 from benchmarks.orders import make_topic, produce
-from benchmarks.window_query import FEW, counted, orders, session
+from benchmarks.window_query import counted, orders, session
+
+FEW = 10
+"""A batch of fewer rows is one of heartbeats."""
 
 PARTITIONS: Final = 4
 SMALL_ROWS: Final = 1_000

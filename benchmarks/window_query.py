@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -24,8 +25,6 @@ from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import COUNT, SCHEMA, order_options, order_table
 
 DELAY = "5 seconds"
-FEW = 10
-"""A batch of fewer rows is one of heartbeats."""
 
 
 def session(jars: str = "", *, slots: int = 2) -> SparkSession:
@@ -88,20 +87,24 @@ def counted(df: DataFrame) -> DataFrame:
     return windows.select(F.col("window.start").cast("string"), "n", "total")
 
 
-def counted_in_sql(spark: SparkSession, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
+def counted_in_sql(
+    spark: SparkSession, bootstrap: str, topic: str, batch_rows: int, *, pushes_aggregates: bool = True
+) -> DataFrame:
     """Return the same by Tidemark's SQL: the statements that Flink gets, and how much a batch reads."""
     from datasources.sql import TableEnvironment
 
-    tables = TableEnvironment(spark)
+    settings = {"table.exec.source.aggregate-pushdown": str(pushes_aggregates).lower()}
+    tables = TableEnvironment(spark, settings=settings)
     tables.sql(order_table(bootstrap, topic, maxOffsetsPerTrigger=str(batch_rows)))
     return tables.sql(COUNT)
 
 
-def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
+def run(windows: DataFrame, batch_rows: int, *, measured: bool) -> dict[str, Any]:
     """Run a count over all available rows; return counts and, if measured, the cost.
 
     Args:
         windows: rows of (text of the window's start, count, sum).
+        batch_rows: how many rows a batch reads.
         measured: also return CPU per record, rows per second and memory, from the first commit to the query's end.
     """
     counts: dict[str, tuple[int, float]] = {}
@@ -112,22 +115,34 @@ def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
             for row in batch.collect():
                 counts[str(row[0])] = (row[1], row[2])
 
-    cost, _ = _run(windows.writeStream.outputMode("update").foreachBatch(collect))
-    return {"rows": sum(n for n, _ in counts.values()), "counts": counts, **(cost if measured else {})}
+    cost = _run(windows.writeStream.outputMode("update").foreachBatch(collect))
+    rows = sum(n for n, _ in counts.values())
+    return {"rows": rows, "counts": counts, **(_per_record(cost, rows, batch_rows) if measured else {})}
 
 
-def run_raw(values: DataFrame, *, measured: bool) -> dict[str, Any]:
+def run_raw(values: DataFrame, batch_rows: int, *, measured: bool) -> dict[str, Any]:
     """Read all values into a sink that does nothing; return their number, their bytes, and the cost."""
     seen = values.observe("seen", F.count(F.lit(1)).alias("n"), F.sum(F.length("value")).alias("bytes"))
-    cost, progress = _run(seen.writeStream.format("noop"))
+    cost = _run(seen.writeStream.format("noop"))
     counts: Counter[str] = Counter()
-    for each in progress:
+    for each in cost.progress:
         counts.update({key: value or 0 for key, value in each.observedMetrics["seen"].asDict().items()})
-    return {"rows": counts["n"], "counts": dict(counts), **(cost if measured else {})}
+    measures = _per_record(cost, counts["n"], batch_rows) if measured else {}
+    return {"rows": counts["n"], "counts": dict(counts), **measures}
 
 
-def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
-    """Run a query over all available rows; return its cost and its progress."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cost:
+    """What a query took from its first commit to its end; memory is that of the whole run."""
+
+    cpu_s: float
+    elapsed_s: float
+    memory: UsageSampler
+    progress: list[Any]
+
+
+def _run(writer: Any) -> _Cost:
+    """Run a query over all available rows."""
     jvm = jvm_of_this_process()
     with tempfile.TemporaryDirectory() as checkpoint, UsageSampler(jvm) as sampler:
         query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
@@ -136,29 +151,38 @@ def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
         first_s, first_cpu = time.perf_counter(), cpu_seconds(jvm)
         query.awaitTermination()
         elapsed_s, cpu = time.perf_counter() - first_s, cpu_seconds(jvm) - first_cpu
-    first, *others = [p.numInputRows for p in query.recentProgress if p.numInputRows >= FEW]
-    rows = max(sum(others), 1)
-    cost = {
-        "cpu_us_per_record": cpu / rows * 1e6,
-        "rows_per_s": rows / elapsed_s,
-        "batches": 1 + len(others),
-        "first_batch_rows": first,
-        "peak_worker_mb": round(sampler.peak_worker_mb),
-        "peak_jvm_mb": round(sampler.peak_jvm_mb),
+    return _Cost(cpu_s=cpu, elapsed_s=elapsed_s, memory=sampler, progress=query.recentProgress)
+
+
+def _per_record(cost: _Cost, rows: int, batch_rows: int) -> dict[str, Any]:
+    """Return the cost of a record behind the first batch.
+
+    Spark counts what a source delivers, which are partial aggregates where they are pushed down; so records are those
+    that were counted, and the first batch has as many as a batch may have.
+    """
+    behind = max(rows - batch_rows, 1)
+    return {
+        "cpu_us_per_record": cost.cpu_s / behind * 1e6,
+        "rows_per_s": behind / cost.elapsed_s,
+        "batches": -(-rows // batch_rows),
+        "delivered_rows": sum(each.numInputRows for each in cost.progress),
+        "peak_worker_mb": round(cost.memory.peak_worker_mb),
+        "peak_jvm_mb": round(cost.memory.peak_jvm_mb),
     }
-    return cost, query.recentProgress
 
 
 def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
     spark: SparkSession, side: str, query: str, bootstrap: str, topic: str, batch_rows: int, *, measured: bool
 ) -> dict[str, Any]:
-    """Run a query of a side over a whole topic: `window`, `sql` or `raw`."""
+    """Run a query of a side over a whole topic: `window`, `sql`, `sql-rows` (without push-down) or `raw`."""
     source = (bootstrap, topic, batch_rows)
     if query == "raw":
-        return run_raw(raw_values(spark, side, *source), measured=measured)
+        return run_raw(raw_values(spark, side, *source), batch_rows, measured=measured)
+    if query == "sql-rows":
+        return run(counted_in_sql(spark, *source, pushes_aggregates=False), batch_rows, measured=measured)
     if query == "sql":
-        return run(counted_in_sql(spark, *source), measured=measured)
-    return run(counted(orders(spark, side, *source)), measured=measured)
+        return run(counted_in_sql(spark, *source), batch_rows, measured=measured)
+    return run(counted(orders(spark, side, *source)), batch_rows, measured=measured)
 
 
 def main() -> None:
@@ -167,7 +191,7 @@ def main() -> None:
     for name in ("side", "bootstrap", "topic"):
         parser.add_argument(name)
     parser.add_argument("batch_rows", type=int)
-    parser.add_argument("--query", choices=("window", "sql", "raw"), default="window")
+    parser.add_argument("--query", choices=("window", "sql", "sql-rows", "raw"), default="window")
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--warm-ups", type=int, default=1)
     parser.add_argument("--jars", default="")

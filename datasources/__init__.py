@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from datasources.spark.operators.over.operator import over
     from datasources.spark.operators.temporal.temporal_join import temporal_join
     from datasources.spark.plans.keep_time_attribute import keep_time_attribute
+    from datasources.spark.pushdown.time_window import TimeWindow
+    from datasources.spark.pushdown.windowed import windowed
 
 __all__ = [
     "KafkaDataSource",
     "MySqlDataSource",
     "OverFrame",
     "ScriptedDataSource",
+    "TimeWindow",
     "keep_time_attribute",
     "over",
     "read_stream",
     "register",
     "temporal_join",
+    "windowed",
     "with_source_watermark",
 ]
 
@@ -47,11 +51,13 @@ _HOMES = {
     "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
     "OverFrame": "datasources.spark.operators.over.frames.frame_spec",
+    "TimeWindow": "datasources.spark.pushdown.time_window",
     "keep_time_attribute": "datasources.spark.plans.keep_time_attribute",
     "over": "datasources.spark.operators.over.operator",
     "read_stream": "datasources.session",
     "register": "datasources.session",
     "temporal_join": "datasources.spark.operators.temporal.temporal_join",
+    "windowed": "datasources.spark.pushdown.windowed",
     "with_source_watermark": "datasources.spark.attach.attach",
 }
 

@@ -88,3 +88,21 @@ def _parse(text: str) -> int | None:
         millis = int((iso[5] or "0").ljust(3, "0"))
         return days * 86_400_000 + hours * 3_600_000 + minutes * 60_000 + seconds * 1_000 + millis
     return None
+
+
+def spark_duration(us: int) -> str:
+    """Return a length as Spark's window() takes it: `10 seconds`."""
+    for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND"):
+        if us % UNITS_US[unit] == 0 and us:
+            return f"{us // UNITS_US[unit]} {unit.lower()}{'' if us == UNITS_US[unit] else 's'}"
+    return f"{us} microseconds"
+
+
+def interval_literal(us: int) -> str:
+    """Return a length as a literal of Spark SQL: `INTERVAL '10' SECOND`."""
+    for unit in ("DAY", "HOUR", "MINUTE", "SECOND"):
+        if us % UNITS_US[unit] == 0:
+            return f"INTERVAL '{us // UNITS_US[unit]}' {unit}"
+    sign, size = ("-", -us) if us < 0 else ("", us)
+    text = f"{size // 1_000_000}.{size % 1_000_000:06d}".rstrip("0")
+    return f"INTERVAL '{sign}{text}' SECOND"

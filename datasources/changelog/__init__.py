@@ -21,7 +21,7 @@ expressions, their types and their errors are Spark's.
 
 Reading order: `table_changes` is the beginning (a table as a stream of changes), `change_query` walks the plan, and its
 table maps each node type to its translation, `result` the end (net changes with their row kind). `change_plan` is what
-a node becomes, `translator` what the translations share, `catalyst` builds Spark's plan nodes; the translations are in
+a node becomes, `translator` what the translations share, the translations are in
 `nodes`. `frames` has the functions above. `latest_of_batch` and `net_actions` reduce a batch to one action per key.
 """
 

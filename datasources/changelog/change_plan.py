@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from datasources.changelog.catalyst import attribute_id, items
 from datasources.durations import format_duration_ms
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.state_ttl import StateTtl
+from datasources.spark.plans.catalyst import attribute_id, items
 
 
 class ChangelogMode(enum.Enum):

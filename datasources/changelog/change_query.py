@@ -9,7 +9,6 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind, walk
 from datasources.changelog.change_plan import ChangePlan
 from datasources.changelog.nodes import aggregation, join, rank, stateless
 from datasources.changelog.result import ROW_KIND_COLUMN, ResultShape, net_changes
@@ -19,6 +18,7 @@ from datasources.errors import QueryError
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.run_changes import without_times
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind, walk
 
 NODES: Final[Mapping[str, Callable[[Translator, Any], ChangePlan]]] = {
     "LogicalRDD": stateless.table,

@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

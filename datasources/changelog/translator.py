@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind, walk
 from datasources.changelog.change_plan import ChangePlan
 from datasources.changelog.result_origin import OperatorNode
 from datasources.errors import QueryError
@@ -17,6 +16,7 @@ from datasources.spark.operators.changelog.change_operator import ChangeOperator
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.run_changes import OperatorInput, run_changes
 from datasources.spark.operators.changelog.state_ttl import StateTtl
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, data_type, items, kind, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,12 @@ class SqlOptions(OptionGroup):
         "state can be dropped: in queries over tables that change, and in OVER with ROWS or UNBOUNDED PRECEDING. 0 = "
         "never, the default. The hint STATE_TTL sets it for tables of a statement.",
     )
+    aggregate_pushdown: bool = Field(
+        True,
+        alias="table.exec.source.aggregate-pushdown",
+        description="Whether readers compute aggregates over TUMBLE, HOP and CUMULATE windows in part, so that Spark "
+        "combines groups in place of rows. The results are the same. EXPLAIN shows what is pushed down, or why not.",
+    )
     cdc_events_duplicate: bool = Field(
         False,
         alias="table.exec.source.cdc-events-duplicate",

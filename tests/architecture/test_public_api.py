@@ -126,11 +126,13 @@ def test_datasources_shows_exactly_what_it_promises():
         "MySqlDataSource",
         "OverFrame",
         "ScriptedDataSource",
+        "TimeWindow",
         "keep_time_attribute",
         "over",
         "read_stream",
         "register",
         "temporal_join",
+        "windowed",
         "with_source_watermark",
     }
     assert datasources.__all__ == sorted(datasources.__all__, key=lambda name: (name.islower(), name))

@@ -10,11 +10,11 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DayTimeIntervalType, DecimalType
 
-from datasources.changelog.catalyst import data_type, items, kind, sort_direction
 from datasources.changelog.nodes.recomputation import is_recomputable, recomputed, row_of_arguments
 from datasources.changelog.translator import Translator
 from datasources.spark.operators.changelog.aggregate.aggregate_call import LINEAR, AggregateCall, Overflow
 from datasources.spark.operators.changelog.value_types import arrow_conversion, require_comparable, require_countable
+from datasources.spark.plans.catalyst import data_type, items, kind, sort_direction
 
 _FUNCTIONS: Final[Mapping[str, str]] = {
     "Average": "avg",

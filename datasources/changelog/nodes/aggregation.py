@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above, shown_ttl
 from datasources.changelog.nodes.aggregate_calls import planned_call
 from datasources.changelog.nodes.scalar_subqueries import has_subquery
@@ -13,6 +12,7 @@ from datasources.errors import QueryError
 from datasources.spark.operators.changelog.aggregate.aggregate_operator import AggregateOperator
 from datasources.spark.operators.changelog.run_changes import OperatorInput
 from datasources.spark.operators.changelog.value_types import require_comparable
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, data_type, items, kind
 
 _GROUP_OF_DISTINCT: Final = "gid"
 """The column by which Spark tells different DISTINCT aggregates apart (`RewriteDistinctAggregates`)."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, data_type, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, mode_of, shown_above, shown_ttl
 from datasources.changelog.nodes.scalar_subqueries import has_subquery
 from datasources.changelog.nodes.single_row import SingleRow, aggregated, has_row_at_start, single_row
@@ -16,6 +15,7 @@ from datasources.spark.operators.changelog.join.match_operator import Emits, Mat
 from datasources.spark.operators.changelog.run_changes import OperatorInput
 from datasources.spark.operators.changelog.state_ttl import StateTtl
 from datasources.spark.operators.changelog.value_types import require_comparable
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, data_type, items, kind
 
 _KINDS: Final[Mapping[str, JoinKind]] = {
     "Inner": JoinKind.INNER,

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from datasources.changelog.catalyst import attribute_id, data_type, items, kind, sort_direction
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, shown_above, shown_ttl
 from datasources.changelog.nodes.scalar_subqueries import joined_subqueries
 from datasources.changelog.translator import Translator, by_id, name_for
@@ -17,6 +16,7 @@ from datasources.spark.operators.changelog.rank.ranked_rows import RankFunction
 from datasources.spark.operators.changelog.rank.value_order import OrderKey, is_sortable
 from datasources.spark.operators.changelog.run_changes import OperatorInput
 from datasources.spark.operators.changelog.value_types import require_comparable
+from datasources.spark.plans.catalyst import attribute_id, data_type, items, kind, sort_direction
 
 _FUNCTIONS: Final[Mapping[str, RankFunction]] = {
     "RowNumber": RankFunction.ROW_NUMBER,

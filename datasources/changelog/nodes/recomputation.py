@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, items
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, items
 
 _BY_EXPRESSIONS = "DeclarativeAggregate"
 _BY_METHODS = "TypedImperativeAggregate"

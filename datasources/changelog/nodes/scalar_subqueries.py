@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from datasources.changelog.catalyst import Catalyst, items, kind
 from datasources.changelog.nodes.single_row import single_row
 from datasources.changelog.translator import Translator
+from datasources.spark.plans.catalyst import Catalyst, items, kind
 
 
 def has_subquery(expression: Any) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from datasources.changelog.catalyst import Catalyst, attribute_id, items, kind
 from datasources.changelog.nodes.recomputation import is_recomputable, of_nothing
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 
 _HAS_ROW: Final = "__tidemark_has_row"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from datasources.changelog.catalyst import attribute_id, items, kind
 from datasources.changelog.change_plan import ChangelogMode, ChangePlan, kept_key, mode_of, shown_above
 from datasources.changelog.nodes.rank import top_rows
 from datasources.changelog.nodes.scalar_subqueries import joined_subqueries
 from datasources.changelog.translator import Translator
+from datasources.spark.plans.catalyst import attribute_id, items, kind
 
 
 def table(translator: Translator, node: Any) -> ChangePlan:

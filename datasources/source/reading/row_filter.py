@@ -33,8 +33,7 @@ class RowFilter:
         Raises:
             RecordError: the condition has no value for a row; the row's position is named.
         """
-        numbers = rows.chunk_rows
-        kept = self._kept(rows.columns, lambda row: chunk.describe_row(row if numbers is None else int(numbers[row])))
+        kept = self._kept(rows.columns, lambda row: chunk.describe_row(rows.chunk_row(row)))
         return rows if kept.all() else rows.where(kept)
 
     def plain(self, chunk: Chunk) -> pa.RecordBatch:

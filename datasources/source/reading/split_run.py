@@ -32,6 +32,10 @@ class WatermarkedRows:
     late: NDArray[np.bool_]
     chunk_rows: NDArray[np.int64] | None = None
 
+    def chunk_row(self, row: int) -> int:
+        """Return the number of a row in its chunk."""
+        return row if self.chunk_rows is None else int(self.chunk_rows[row])
+
     def where(self, kept: NDArray[np.bool_]) -> WatermarkedRows:
         """Return the rows that a mask keeps."""
         rows = np.arange(len(kept)) if self.chunk_rows is None else self.chunk_rows

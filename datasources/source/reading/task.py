@@ -7,7 +7,7 @@ split's watermark at a known position, the other splits' minimum, the combined w
 2. Read [start, end), or less: a record beyond the allowed watermark ends the range before it. A row's watermark
    is the source's watermark *before* it: min(own split, other active splits), never below the combined one. On-event
    the own part moves row by row; on-periodic a batch is one tick and every row carries the combined watermark. A
-   pushed-down filter is applied last, so that the watermark is that of all rows.
+   pushed-down filter is applied last, so that the watermark is that of all rows. Pushed-down aggregates come behind it.
 3. Emit one heartbeat row: no data, the watermark after the last row.
 4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
 
@@ -18,11 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 
+import numpy as np
 import pyarrow as pa
 
 from datasources.source.api.abilities import RowCondition, ScanStrategy
+from datasources.source.api.aggregation import PartialAggregation
 from datasources.source.api.connector_state import State
 from datasources.source.api.reader import (
+    Chunk,
     RangeEnd,
     ReadCounts,
     SplitReader,
@@ -34,8 +37,9 @@ from datasources.source.api.reader import (
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.api.split import LogIdentity, SplitId
 from datasources.source.coordination.reports import SplitReport
+from datasources.source.reading.partial_aggregates import PartialAggregator, PartialRows
 from datasources.source.reading.row_filter import RowFilter
-from datasources.source.reading.split_run import RunningWatermark, SplitRun
+from datasources.source.reading.split_run import RunningWatermark, SplitRun, WatermarkedRows
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.rowtime import RowTimes, stop_of
@@ -45,7 +49,7 @@ class TaskReader:
     """Runs task plans for one source on an executor.
 
     Without a strategy the source is a plain one, which has no hidden columns, heartbeats or reports; without a
-    condition all rows are delivered.
+    condition all rows are delivered. With an aggregation partial aggregates are delivered in their place.
     """
 
     def __init__(
@@ -55,11 +59,13 @@ class TaskReader:
         strategy: ScanStrategy | None,
         output: OutputSchema,
         condition: RowCondition | None = None,
+        aggregation: PartialAggregation | None = None,
     ) -> None:
         self._factory = factory
         self._strategy = strategy
         self._output = output
         self._filter = None if condition is None else RowFilter(condition)
+        self._aggregator = None if aggregation is None else PartialAggregator(aggregation)
 
     def run(self, plan: TaskPlan, report: Callable[[list[SplitReport]], None]) -> Iterator[pa.RecordBatch]:
         """Yield the batches of `plan`, then call `report` once.
@@ -121,6 +127,8 @@ class TaskReader:
             if plan.heartbeat:
                 yield self._output.heartbeat(run.final_watermark_us())
             reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
+        if self._aggregator is not None:
+            yield from self._partials(self._aggregator.flush())
         if not plan.splits:
             yield self._output.heartbeat(plan.combined_us)
         report(reports)
@@ -133,12 +141,25 @@ class TaskReader:
                 if self._filter is not None:
                     rows = self._filter.watermarked(rows, chunk)
                 if rows.columns.num_rows:
-                    yield self._output.data(rows.columns, rows.row_watermarks_us, rows.late)
+                    yield from self._delivered(rows, chunk)
                 if run.has_stopped:
                     return
         finally:
             if isinstance(chunks, Generator):
                 chunks.close()  # a range that ends early gives its resources back now
+
+    def _delivered(self, rows: WatermarkedRows, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        if self._aggregator is None:
+            yield self._output.data(rows.columns, rows.row_watermarks_us, rows.late)
+            return
+        partials = self._aggregator.add(
+            rows.columns, rows.row_watermarks_us, lambda row: chunk.describe_row(rows.chunk_row(row))
+        )
+        yield from self._partials(partials)
+
+    def _partials(self, partials: Iterator[PartialRows]) -> Iterator[pa.RecordBatch]:
+        for each in partials:
+            yield self._output.data(each.columns, each.row_watermarks_us, np.zeros(each.columns.num_rows, np.bool_))
 
     def _watermark_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> int:
         if task.known_at >= task.start:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from datasources.options import OptionGroup
+from datasources.spark.options.aggregation_options import AGGREGATION
 from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.watermark_options import AllIdle, OnChange, WatermarkOptions
 
 __all__ = [
+    "AGGREGATION",
     "ATTACHED",
     "SHARED_GROUPS",
     "STATEMENT",
@@ -69,6 +71,13 @@ class ScanOptions(OptionGroup):
         description="Internal: that Spark follows the watermark and no operator sees a heartbeat. read_stream, "
         "with_source_watermark and SQL set it; a stream with a watermark is refused without it. A stream that "
         "sets it has the hidden columns and the heartbeat rows. It may change on restart.",
+    )
+
+    aggregation: str | None = Field(
+        None,
+        alias="scan.aggregation",
+        description="Internal: partial aggregates to deliver in place of rows. SQL and `windowed` set it. It may "
+        "change on restart.",
     )
 
     statement: str = Field(

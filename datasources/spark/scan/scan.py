@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -12,6 +12,7 @@ from datasources.errors import OptionError
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
 from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition, WatermarkParams
+from datasources.source.api.aggregation import PartialAggregation
 from datasources.source.api.connector import ScanSource, SessionInfo
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
@@ -24,12 +25,14 @@ from datasources.spark.options.additional_attributes import (
 from datasources.spark.options.code_options import refuse_code
 from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.scan_options import (
+    AGGREGATION,
     SHARED_GROUPS,
     OnChange,
     ScanOptions,
     SessionOptions,
     WatermarkOptions,
 )
+from datasources.spark.scan.aggregation import build_aggregation
 from datasources.spark.scan.pushed_down import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan.strategy import build_strategy
 
@@ -54,6 +57,7 @@ class Scan:
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
+        aggregation: partial aggregates that are delivered in place of rows; None = the rows.
         gate: which builds the source waits for; None = it is not a probe.
         load: the build's name and when it is loaded; None = it is not a build.
         is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
@@ -68,6 +72,7 @@ class Scan:
     is_instant: bool = True
     columns: tuple[str, ...] | None = None
     condition: RowCondition | None = None
+    aggregation: PartialAggregation | None = None
     gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     is_attached: bool = False
@@ -164,6 +169,10 @@ def build_scan(
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
     _require_delay_fits(source, wanted, load_gate)
+    aggregation = None
+    if wanted.aggregation is not None:
+        aggregation = build_aggregation(wanted.aggregation, source.schema, session, functions)
+        _require_groupable(source)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -173,7 +182,7 @@ def build_scan(
             wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )
     return Scan(
-        source=with_decoded_columns(source, columns, condition),
+        source=with_decoded_columns(source, _read_columns(columns, aggregation), condition),
         watermark=watermark,
         max_rows_per_batch=wanted.max_rows_per_batch,
         delay_ms=None if built is None else built.delay_ms,
@@ -181,11 +190,25 @@ def build_scan(
         is_instant=built is None or built.is_instant,
         columns=columns,
         condition=condition,
+        aggregation=aggregation,
         gate=load_gate.gate,
         load=load_gate.load,
         is_attached=wanted.attached,
         statement=wanted.statement,
     )
+
+
+def _read_columns(delivered: tuple[str, ...] | None, aggregation: PartialAggregation | None) -> Sequence[str] | None:
+    return delivered if aggregation is None else sorted(aggregation.columns)
+
+
+def _require_groupable(source: ScanSource) -> None:
+    strategy = source.strategy
+    if strategy is None or strategy.params.late_rows is LateRows.MARK:
+        raise OptionError(
+            f"option '{AGGREGATION}' needs a watermark that does not mark late rows: set 'watermark.late-rows' to "
+            f"'keep' or 'drop'."
+        )
 
 
 def _fingerprint(text: str) -> str:

@@ -13,6 +13,7 @@ from datasources.errors import QueryError
 from datasources.source.api.abilities import LateRows
 from datasources.source.watermarks.clock_only import ClockOnly
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.spark.scan.aggregation import aggregation_schema
 from datasources.spark.scan.scan import Scan
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME
 
@@ -43,9 +44,7 @@ def spark_schema(scan: Scan) -> StructType:
     Data columns are nullable, because heartbeat rows hold nulls; the reader itself enforces NOT NULL on data rows.
     The hidden columns are declared NOT NULL: a null in them would lose rows silently.
     """
-    whole = scan.source.schema
-    delivered = whole if scan.columns is None else pa.schema([whole.field(name) for name in scan.columns])
-    data = from_arrow_schema(delivered, prefer_timestamp_ntz=True)
+    data = from_arrow_schema(_delivered(scan), prefer_timestamp_ntz=True)
     fields = [StructField(f.name, f.dataType, nullable=True) for f in data.fields]
     strategy = scan.source.strategy
     if strategy is not None:
@@ -62,6 +61,13 @@ def spark_schema(scan: Scan) -> StructType:
             StructField(HEARTBEAT_COLUMN, BooleanType(), nullable=False),
         ]
     return StructType(fields)
+
+
+def _delivered(scan: Scan) -> pa.Schema:
+    if scan.aggregation is not None:
+        return aggregation_schema(scan.aggregation)
+    whole = scan.source.schema
+    return whole if scan.columns is None else pa.schema([whole.field(name) for name in scan.columns])
 
 
 def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.insert_changes import sink_line
 from datasources.sql.execute.queries import PlannedQuery, planned_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.plan_json import abilities_of
-from datasources.sql.planner.tree import scan_of
+from datasources.sql.planner.scan_options import read_options
+from datasources.sql.planner.tree import scan_of, with_scan
 from datasources.sql.statements.statements import Explain, ExplainMode, Insert
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
 
+    from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.planner.table_planner import PlannedTable
     from datasources.sql.planner.tree import Node
@@ -41,11 +47,25 @@ def _tree(planned: PlannedQuery, sink: str | None) -> str:
     for step in relations.steps:
         times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
         parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
-    parts += [f"== Table {t.use.name} ==\n{explain_table(t)}" for t in relations.tables]
+    tables = [with_aggregates(table, result.scans) for table in relations.tables]
+    parts += [f"== Table {t.use.name} ==\n{explain_table(t)}" for t in tables]
     if result.changes is not None:
         parts.append("== Changes ==\n" + result.changes.shown)
     parts.append("== Spark ==\n" + _spark(result.frame))
     return "\n\n".join(parts)
+
+
+def with_aggregates(table: PlannedTable, scans: Sequence[ScanAggregates]) -> PlannedTable:
+    """Return a table with the aggregates that were pushed into its scan, or why they were not."""
+    scan = scan_of(table.tree)
+    if not scan.connector.is_ours or not scan.is_streaming:
+        return table
+    options = expand(read_options(scan))
+    for each in scans:
+        if options.items() <= each.options.items():
+            pushed = replace(scan, aggregation=each, filter=each.filter or scan.filter)
+            return replace(table, tree=with_scan(table.tree, pushed))
+    return table
 
 
 def explain_table(table: PlannedTable) -> str:
@@ -105,6 +125,6 @@ def _json(planned: PlannedQuery, sink: str | None) -> dict[str, Any]:
                 **({"operator": t.operator} if t.operator else {}),
                 **({"joins": [_join(line, tree) for line, tree in t.joins]} if t.joins else {}),
             }
-            for t in relations.tables
+            for t in (with_aggregates(table, result.scans) for table in relations.tables)
         ],
     }

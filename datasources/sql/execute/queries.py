@@ -15,6 +15,7 @@ from datasources.near_matches import near_matches
 from datasources.spark.plans.grouping_checks import endless_grouping
 from datasources.spark.plans.join_checks import lossy_join
 from datasources.spark.plans.output_modes import unsupported_streaming
+from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates, push_aggregates
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
@@ -45,10 +46,12 @@ class QueryResult:
     Attributes:
         frame: the DataFrame.
         changes: of a query over tables that change: how its result is kept up to date.
+        scans: which aggregates were pushed down into which scans.
     """
 
     frame: DataFrame
     changes: ChangeQuery | None = None
+    scans: tuple[ScanAggregates, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +175,10 @@ def _planned_result(
     if relations.changes is None:
         if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
             raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
-        return QueryResult(frame=frame)
+        if not state.settings.typed.aggregate_pushdown:
+            return QueryResult(frame=frame)
+        pushed = push_aggregates(frame, row_watermark=ROW_WATERMARK_COLUMN)
+        return QueryResult(frame=pushed.frame, scans=pushed.scans)
     changes = relations.changes.query(frame)
     return QueryResult(frame=changes.frame, changes=changes)
 

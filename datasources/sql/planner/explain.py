@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
 from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 
@@ -45,9 +46,18 @@ def _scan(scan: TableScan) -> str:
         parts.append(f"metadata=[{', '.join(m.key for m in scan.metadata)}]")
     if scan.filter is not None:
         parts.append(f"filter=[{scan.filter}]")
+    if scan.aggregation is not None:
+        parts += _aggregation(scan.aggregation)
     if scan.attributes:
         parts += _pushed(scan)
     return f"TableSourceScan({', '.join(parts)})"
+
+
+def _aggregation(pushed: ScanAggregates) -> list[str]:
+    if pushed.reason:
+        return [f"aggregatesNotPushed=[{' '.join(pushed.reason.split())}]"]
+    grouped = [f"groupBy=[{', '.join(pushed.groups)}]"] if pushed.groups else []
+    return [*grouped, f"aggregates=[{', '.join(pushed.aggregates)}]"]
 
 
 def _pushed(scan: TableScan) -> list[str]:

@@ -9,13 +9,22 @@ from datasources.sql.planner.tree import Attribute, TableScan
 
 
 def abilities_of(scan: TableScan) -> list[dict[str, Any]]:
-    """Return what was pushed into a scan, as JSON primitives: the watermarks that its reader makes or brings along."""
-    return [
+    """Return what was pushed into a scan, as JSON primitives: watermarks of its reader, and aggregates."""
+    watermarks = [
         {"type": "SourceWatermark", "sourceWatermarkEnabled": True, "producedType": _produced_type(scan)}
         if attribute.is_source_watermark
         else _push_down(scan, attribute)
         for attribute in scan.attributes
     ]
+    pushed = scan.aggregation
+    if pushed is None or pushed.reason:
+        return watermarks
+    aggregates = {
+        "type": "AggregatePushDown",
+        "grouping": list(pushed.groups),
+        "aggregateCalls": list(pushed.aggregates),
+    }
+    return [*watermarks, aggregates]
 
 
 def _push_down(scan: TableScan, attribute: Attribute) -> dict[str, Any]:

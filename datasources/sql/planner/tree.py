@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.resolve.resolved_table import ResolvedMetadata
 from datasources.sql.types.time_kind import TimeKind
@@ -70,6 +71,7 @@ class TableScan:
         primary_key: its columns; empty = none.
         is_streaming: False = a bounded read without watermarks.
         statement: the statement over tables that change that reads it, see `ScanOptions.statement`.
+        aggregation: the aggregates that it delivers in place of rows, or why it does not; only for EXPLAIN.
     """
 
     table: str
@@ -83,6 +85,7 @@ class TableScan:
     primary_key: tuple[str, ...] = ()
     is_streaming: bool = True
     statement: str = ""
+    aggregation: ScanAggregates | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ def step_frame(spark: SparkSession, step: QueryStep) -> DataFrame:
             else F.col(quoted(name))
             for name in frame.columns
         ]
-        return frame.select(*columns) if metadata_of else frame
+        found = frame.select(*columns) if metadata_of else frame
+        return found if step.window is None else found.alias(step.window.alias)
     except PySparkException as error:
         reason = str(error).split("\n\n", 1)[0].splitlines()[0]
         raise SqlError(f"Spark refuses {step.shown or 'a part of the query'}: {reason}\n{step.text}") from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from datasources.spark.pushdown.window_marker import WindowMarker
 from datasources.sql.query.scan.changelog_calls import EventsRequest
 from datasources.sql.types.time_kind import TimeKind
 
@@ -139,6 +140,7 @@ class QueryStep:
         lag_unit: attributes that are behind the watermark, and by which unit; see `RelationColumn.lag_unit`.
         lost: columns that are neither from here on, and where each was lost; see `RelationColumn.lost_reason`.
         shown: the user's construct, for EXPLAIN: `TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)`.
+        window: the window that the step makes, if readers may aggregate below it.
     """
 
     view: str
@@ -148,6 +150,7 @@ class QueryStep:
     lag_unit: Mapping[str, str] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
     shown: str = ""
+    window: WindowMarker | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

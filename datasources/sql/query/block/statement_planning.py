@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from datasources.spark.pushdown.window_marker import WindowMarker
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.survey import Survey, TableInfo
@@ -82,8 +83,14 @@ class Planning:
         if self.touches_ours:
             self._refuse_hints_on_others()
 
-    def run(self, text: str, time_properties: TimeProperties | None = None, shown: str = "") -> Relation:
-        """Run a text as the next step."""
+    def run(
+        self,
+        text: str,
+        time_properties: TimeProperties | None = None,
+        shown: str = "",
+        window: WindowMarker | None = None,
+    ) -> Relation:
+        """Run a text as the next step; ``window`` is the one that it makes, if readers may aggregate below it."""
         time_properties = time_properties or TimeProperties()
         step = QueryStep(
             view=f"{HIDDEN}{len(self.steps) + 1}",
@@ -93,6 +100,7 @@ class Planning:
             lag_unit=time_properties.lag_unit,
             lost=time_properties.lost,
             shown=" ".join(shown.split()),
+            window=window,
         )
         self.steps.append(step)
         return self.relations.run(step)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import difflib
 
-from datasources.durations import parse_duration_ms
+from datasources.durations import interval_literal, parse_duration_ms
 from datasources.errors import OptionError
 from datasources.grammar.lexer import Token, TokenKind, tokenize
 from datasources.grammar.source_text import Span, SqlText
-from datasources.sql.query.scan.intervals import interval_literal, interval_us
+from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.text.query_tree import Block, FromItem, Region
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words

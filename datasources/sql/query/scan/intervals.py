@@ -79,21 +79,3 @@ def _ranged(value: str, first: str, last: str) -> int | None:
 def _no_constant(words: Words, region: Region, what: str) -> Exception:
     span = words.span(region) if region else words[region.first].span
     return words.source.error(span, f"{what} is no constant interval", "Write it as INTERVAL '10' SECOND.")
-
-
-def duration_text(us: int) -> str:
-    """Return a length as Spark's window() takes it: `10 seconds`."""
-    for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND"):
-        if us % UNITS_US[unit] == 0 and us:
-            return f"{us // UNITS_US[unit]} {unit.lower()}{'' if us == UNITS_US[unit] else 's'}"
-    return f"{us} microseconds"
-
-
-def interval_literal(us: int) -> str:
-    """Return a length as a literal of Spark SQL: `INTERVAL '10' SECOND`."""
-    for unit in ("DAY", "HOUR", "MINUTE", "SECOND"):
-        if us % UNITS_US[unit] == 0:
-            return f"INTERVAL '{us // UNITS_US[unit]}' {unit}"
-    sign, size = ("-", -us) if us < 0 else ("", us)
-    text = f"{size // 1_000_000}.{size % 1_000_000:06d}".rstrip("0")
-    return f"INTERVAL '{sign}{text}' SECOND"

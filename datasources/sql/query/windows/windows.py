@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.durations import interval_literal
 from datasources.grammar.literals import quoted
+from datasources.spark.pushdown.time_window import TimeWindow
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, TableUse
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
-from datasources.sql.query.scan.intervals import duration_text, interval_literal
 
-WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
-"""What a window adds to a row."""
-
-_WINDOW = f"{HIDDEN}window"
 _MILLISECOND = "INTERVAL '0.001' SECOND"
 
 
@@ -53,8 +50,8 @@ def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: Ta
         return planning.relations.session_windows(
             relation if table is None else table, spec.keys, spec.attribute.name, spec.size_us // 1_000
         )
-    texts = {"CUMULATE": _cumulate, "SESSION": _session}
-    text = texts.get(spec.kind, _sliding)(relation, spec)
+    window = None if spec.kind == "SESSION" else _time_window(spec)
+    text = _session(relation, spec) if window is None else window.text(relation.view, spec.attribute.name)
     if planning.drops_late_rows and relation.has_row_watermark:
         text = f"SELECT * FROM ({text}) WHERE {ROW_WATERMARK_COLUMN} IS NULL OR window_time > {ROW_WATERMARK_COLUMN}"
     time_properties = TimeProperties(
@@ -62,41 +59,23 @@ def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: Ta
         attributes={"window_time": spec.attribute.time} if spec.attribute.time is not None else {},
         lost=_ordinary(relation),
     )
-    return planning.run(text, time_properties, spec.shown)
+    marker = None if window is None else window.marker(relation.view, spec.attribute.name)
+    return planning.run(text, time_properties, spec.shown, marker if planning.is_streaming else None)
+
+
+def _time_window(spec: WindowSpec) -> TimeWindow:
+    return TimeWindow(
+        size_us=spec.size_us,
+        step_us=spec.step_us,
+        offset_us=spec.offset_us,
+        is_cumulative=spec.kind == "CUMULATE",
+    )
 
 
 def _ordinary(relation: Relation) -> dict[str, str]:
     """The time attributes of the input, which are ordinary timestamps beside a window."""
     reason = "a window makes '{}' an ordinary timestamp; window_time is the time attribute of its rows"
     return {column.name: reason.format(column.name) for column in relation.columns if column.time is not None}
-
-
-def _sliding(relation: Relation, spec: WindowSpec) -> str:
-    """TUMBLE and HOP are Spark's own window()."""
-    lengths = f"'{duration_text(spec.size_us)}', '{duration_text(spec.step_us)}'"
-    start = f", '{duration_text(spec.offset_us % spec.step_us)}'" if spec.offset_us % spec.step_us else ""
-    if spec.size_us == spec.step_us and not start:
-        lengths = f"'{duration_text(spec.size_us)}'"
-    window = f"window({quoted(spec.attribute.name)}, {lengths}{start})"
-    return (
-        f"SELECT * EXCEPT ({_WINDOW}), {_WINDOW}.start AS window_start, {_WINDOW}.end AS window_end, "
-        f"{_WINDOW}.end - {_MILLISECOND} AS window_time "
-        f"FROM (SELECT *, {window} AS {_WINDOW} FROM {relation.view})"
-    )
-
-
-def _cumulate(relation: Relation, spec: WindowSpec) -> str:
-    """The largest window by window(), then one row for each of its beginnings that ends behind the row's time."""
-    size, offset = f"'{duration_text(spec.size_us)}'", spec.offset_us % spec.size_us
-    lengths = f"{size}, {size}, '{duration_text(offset)}'" if offset else size
-    numbers = f"sequence(1, {spec.size_us // spec.step_us})"
-    ends = f"transform({numbers}, i -> {_WINDOW}.start + {interval_literal(spec.step_us)} * i)"
-    return (
-        f"SELECT * EXCEPT ({_WINDOW}, window_end), {_WINDOW}.start AS window_start, window_end, "
-        f"window_end - {_MILLISECOND} AS window_time "
-        f"FROM (SELECT *, explode(filter({ends}, e -> e > {quoted(spec.attribute.name)})) AS window_end "
-        f"FROM (SELECT *, window({quoted(spec.attribute.name)}, {lengths}) AS {_WINDOW} FROM {relation.view}))"
-    )
 
 
 def _session(relation: Relation, spec: WindowSpec) -> str:

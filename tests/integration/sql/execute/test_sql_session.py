@@ -178,11 +178,13 @@ def test_explain_shows_what_was_pushed(t, tmp_path):
         "watermarkEmitStrategy=[on-event]",
         "watermarkAlignment=[g, 30000, 1000]",
         "fields=[ts]",
+        "aggregates=[COUNT(*)]",
         "== TABLE(TUMBLE(TABLE orders",
     ):
         assert part in plan
     plan_json = json.loads(text(t.sql(f"EXPLAIN JSON_EXECUTION_PLAN {hinted}")))
-    (ability,) = plan_json["tables"][0]["abilities"]
+    ability, aggregates = plan_json["tables"][0]["abilities"]
+    assert aggregates == {"type": "AggregatePushDown", "grouping": [], "aggregateCalls": ["COUNT(*)"]}
     assert ability["watermarkParams"] == {
         "emitStrategy": "ON_EVENT",
         "alignGroupName": "g",

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasources.durations import interval_literal, spark_duration
 from datasources.errors import SqlError
 from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.table_filter import table_filter
-from datasources.sql.query.scan.intervals import duration_text, interval_literal, interval_us
+from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.windows.rounding import ceiling, floor
 from datasources.sql.text.query_tree import Block
@@ -130,7 +131,7 @@ def test_a_literal_of_a_length_is_read_back_as_that_length(us):
     ],
 )
 def test_a_length_is_named_in_its_largest_unit(us, expected):
-    assert duration_text(us) == expected
+    assert spark_duration(us) == expected
 
 
 def test_times_with_a_zone_are_rounded_in_the_sessions_zone():

@@ -106,6 +106,12 @@ class Catalyst:
         """Return the analysed plan of a DataFrame."""
         return frame._jdf.queryExecution().analyzed()  # noqa: SLF001
 
+    def without_unused_ctes(self, plan: Any) -> Any:
+        """Return a plan without its WITH if nothing refers to it, as where steps have replaced what it names."""
+        if kind(plan) != "WithCTE" or any(kind(node) == "CTERelationRef" for node in plan_walk.nodes(plan.plan())):
+            return plan
+        return plan.plan()
+
     def empty(self, schema: StructType) -> DataFrame:
         """Return an empty table that the optimiser knows nothing about."""
         session = self.spark._jsparkSession  # noqa: SLF001
@@ -189,6 +195,51 @@ class Catalyst:
         if kind(condition) == "And":
             return [*self.conjuncts(condition.left()), *self.conjuncts(condition.right())]
         return [condition]
+
+    def is_not_null(self, tested: Any) -> Any:
+        """Return tested IS NOT NULL."""
+        return self._expressions.IsNotNull(tested)
+
+    def known_not_null(self, value: Any) -> Any:
+        """Return a value that is never NULL although its type allows it."""
+        return self._expressions.KnownNotNull(value)
+
+    def as_double(self, number: Any) -> Any:
+        """Return a number as DOUBLE."""
+        return self._expressions.Cast(number, self._jvm.org.apache.spark.sql.types.DataTypes.DoubleType, self.none())
+
+    def sum(self, value: Any) -> Any:
+        """Return the function SUM."""
+        return self._expressions.aggregate.Sum(value)
+
+    def quotient(self, total: Any, number: Any) -> Any:
+        """Return total / number as DOUBLE, NULL where the number, a BIGINT, is 0."""
+        double = self.as_double(number)
+        is_zero = self._expressions.EqualTo(double, self.literal(0.0))
+        return self._expressions.Divide(total, self._expressions.If(is_zero, self.null(double), double))
+
+    def aggregate_expression(self, function: Any, like: Any) -> Any:
+        """Return the call of an aggregate function, of all its rows, in the mode of another call."""
+        make = self._expressions.aggregate.AggregateExpression
+        return make(function, like.mode(), False, self.none(), self._new_id())
+
+    def as_narrower_decimal(self, value: Any, spark_type: Any) -> Any:
+        """Return a decimal under a type with fewer digits, unchanged; only as the argument of SUM.
+
+        Spark itself takes decimals from Java objects this way. SUM widens its argument before it adds.
+        """
+        decimal = self._jvm.java.lang.Class.forName("org.apache.spark.sql.types.Decimal$")
+        invoke = self._expressions.objects.StaticInvoke
+        nothing = self.seq([])
+        return invoke(decimal, spark_type, "fromDecimal", self.seq([value]), nothing, True, True, True, self.none())
+
+    def aggregate(self, like: Any, grouping: Sequence[Any], results: Sequence[Any], child: Any) -> Any:
+        """Return an aggregation, with the hint of another one."""
+        return self._logical.Aggregate(self.seq(grouping), self.seq(results), child, like.hint())
+
+    def expand(self, projections: Sequence[Sequence[Any]], output: Sequence[Any], child: Any) -> Any:
+        """Return each row once for each projection."""
+        return self._logical.Expand(self.seq(map(self.seq, projections)), self.seq(output), child)
 
     def struct_or_null(self, values: Sequence[Any]) -> Any:
         """Return the values as a struct; NULL if one of them is."""

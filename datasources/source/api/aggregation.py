@@ -1,0 +1,105 @@
+"""Partial aggregates that a reader delivers in place of rows: one row for each (pane, keys) of a part of its range.
+
+A *pane* is the longest stretch of event time that lies in the same windows as a whole: the size of a TUMBLE window, the
+greatest common divisor of size and slide of HOP, the step of CUMULATE. Spark assigns panes to windows and combines the
+partial aggregates, with the functions that it would use on the rows.
+
+Source: Spark's SupportsPushDownAggregates; panes are those of "No pane, no gain" (Li et al., SIGMOD Record 2005).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from datasources.source.api.abilities import ConditionEvaluator, EventTimeExpression, RowCondition
+
+
+class RowValue(RowCondition, Protocol):
+    """A compiled expression of any type over the scan's columns: picklable, opened where it runs."""
+
+    @property
+    def result_type(self) -> pa.DataType:
+        """The type of its values."""
+        ...
+
+    def evaluator(self) -> ConditionEvaluator:
+        """Open it; `evaluate` returns one value for each row."""
+        ...
+
+
+class PartialFunction(enum.Enum):
+    """How values of rows become one; NULLs are left out."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupKey:
+    """A column by which rows are grouped, and its value for a row."""
+
+    name: str
+    value: RowValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialCall:
+    """An aggregate of the rows of a group.
+
+    Attributes:
+        name: the column of its result.
+        function: how values become one.
+        argument: the value of a row; None = COUNT of rows.
+        condition: which rows count; None = all.
+        result_type: the type of the column.
+    """
+
+    name: str
+    function: PartialFunction
+    argument: RowValue | None
+    condition: RowCondition | None
+    result_type: pa.DataType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialAggregation:
+    """What a reader delivers in place of rows.
+
+    Attributes:
+        pane: the column with the begin of each pane.
+        rowtime: the event time of a row; rows without one belong to no window and are left out.
+        time_type: TIMESTAMP or TIMESTAMP_NTZ.
+        pane_us: the length of a pane, µs.
+        offset_us: where panes begin, counted from the epoch, µs.
+        keys: by what rows are grouped besides.
+        calls: the aggregates.
+        keeps_row_watermarks: whether rows are late for a window by their own row watermarks: those of a pane that are
+            late for different windows are then different groups.
+    """
+
+    pane: str
+    rowtime: EventTimeExpression
+    time_type: pa.DataType
+    pane_us: int
+    offset_us: int
+    keys: tuple[GroupKey, ...]
+    calls: tuple[PartialCall, ...]
+    keeps_row_watermarks: bool = False
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The top-level columns that it reads."""
+        return frozenset(name for each in self._expressions() for name in each.columns)
+
+    def _expressions(self) -> Iterator[EventTimeExpression | RowCondition]:
+        yield self.rowtime
+        yield from (key.value for key in self.keys)
+        for call in self.calls:
+            yield from (each for each in (call.argument, call.condition) if each is not None)

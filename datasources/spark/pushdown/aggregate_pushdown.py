@@ -1,0 +1,274 @@
+"""Finds the Aggregates of a plan that the reader can compute in part, and replaces what is below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from datasources.options import lower_keys
+from datasources.spark.options.aggregation_options import AggregationOption, KeyOption
+from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
+from datasources.spark.pushdown.not_pushed import NotPushed
+from datasources.spark.pushdown.partial_calls import PartialCalls
+from datasources.spark.pushdown.partial_scan import partial_frame
+from datasources.spark.pushdown.window_step import windowed_again
+from datasources.spark.pushdown.windowed_rows import WindowedRows, windowed_rows
+from datasources.spark.scan.time_attributes import DELAY_KEY
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_PANE: Final = "pane"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanAggregates:
+    """What was pushed into one source, for EXPLAIN.
+
+    Attributes:
+        options: the options of the source before, keys in lower case.
+        groups: by what rows are grouped beside the pane, as Spark SQL.
+        aggregates: the aggregates, as Spark SQL.
+        filter: which rows count; None = all.
+        reason: why nothing was pushed; "" = it was.
+    """
+
+    options: Mapping[str, str] = field(repr=False)
+    groups: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    filter: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushDown:
+    """A query after the push-down: its DataFrame, the same one if nothing was pushed, and the scans below windows."""
+
+    frame: DataFrame
+    scans: tuple[ScanAggregates, ...] = ()
+
+
+def push_aggregates(df: DataFrame, *, row_watermark: str) -> PushDown:
+    """Return the same query, with aggregates over windows computed in part by the readers of its sources.
+
+    Args:
+        df: an attached stream, with what is computed of it.
+        row_watermark: the name of the column that has the watermark before each row, where there is one.
+    """
+    if not df.isStreaming:
+        return PushDown(frame=df)
+    catalyst = Catalyst(df.sparkSession)
+    plan = catalyst.without_unused_ctes(catalyst.plan(df))
+    search = _Search(catalyst, row_watermark, items(plan.collectLeaves()))
+    found = search.rewritten(plan)
+    return PushDown(frame=df if found is plan else catalyst.frame(found), scans=tuple(search.scans))
+
+
+@dataclass(slots=True)
+class _Search:
+    catalyst: Catalyst
+    row_watermark: str
+    leaves: list[Any]
+    scans: list[ScanAggregates] = field(default_factory=list)
+
+    def rewritten(self, node: Any) -> Any:
+        """Return a plan with its Aggregates pushed down; the very same object where nothing changes."""
+        if kind(node) == "Aggregate" and node.isStreaming():
+            try:
+                return self._pushed(node)
+            except NotPushed as reason:
+                self._note(node, reason)
+        before = items(node.children())
+        after = [self.rewritten(child) for child in before]
+        if all(new is old for new, old in zip(after, before, strict=True)):
+            return node
+        return node.withNewChildren(self.catalyst.seq(after))
+
+    def _note(self, node: Any, reason: NotPushed) -> None:
+        leaves = items(node.collectLeaves())
+        if len(leaves) == 1 and kind(leaves[0]) == "StreamingRelationV2":
+            self.scans.append(ScanAggregates(options=_options(leaves[0]), reason=str(reason)))
+
+    def _pushed(self, aggregate: Any) -> Any:
+        (child,) = items(aggregate.children())
+        expand = child if kind(child) == "Expand" else None
+        below = child if expand is None else expand.child()
+        rows = windowed_rows(self.catalyst, below, self.row_watermark)
+        if sum(leaf.equals(rows.leaf) for leaf in self.leaves) != 1:
+            raise NotPushed("the table is read more than once in the query")
+        return _Aggregate(self.catalyst, aggregate, expand, rows).pushed(self.row_watermark, self.scans)
+
+
+class _Aggregate:
+    """One Aggregate that is pushed down."""
+
+    def __init__(self, catalyst: Catalyst, aggregate: Any, expand: Any | None, rows: WindowedRows) -> None:
+        self._catalyst = catalyst
+        self._aggregate = aggregate
+        self._expand = expand
+        self._rows = rows
+        self._grouping = items(aggregate.groupingExpressions())
+        self._results = items(aggregate.aggregateExpressions())
+        self._calls = PartialCalls(catalyst, rows)
+        self._keys: list[KeyOption] = []
+        self._whole: list[tuple[Any, str]] = []
+        self._attributes: list[tuple[Any, str]] = []
+
+    def pushed(self, row_watermark: str, scans: list[ScanAggregates]) -> Any:
+        """Return the Aggregate of partial aggregates, and note it."""
+        rows = self._rows
+        self._calls.add(self._results)
+        if not self._calls.calls:
+            raise NotPushed("nothing is aggregated")
+        outside = self._outside_of_calls()
+        self._choose_keys(outside)
+        texts = [rows.text(each) for each in rows.conditions]
+        condition = " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
+        option = AggregationOption(
+            pane=_PANE,
+            rowtime=rows.text(rows.values[attribute_id(rows.time)]),
+            pane_us=rows.window.pane_us,
+            offset_us=rows.window.offset_us,
+            keys=tuple(self._keys),
+            calls=tuple(self._calls.calls),
+            keeps_row_watermarks=rows.row_watermark is not None,
+        )
+        name = None if rows.row_watermark is None else row_watermark
+        frame = partial_frame(self._catalyst, rows.leaf, option, condition, name)
+        found = self._above(self._catalyst.plan(frame), outside)
+        scans.append(_described(rows, option, condition))
+        return found
+
+    def _outside_of_calls(self) -> dict[int, Any]:
+        """Return the columns that are used outside of aggregate functions, by id."""
+        return {
+            attribute_id(each): each
+            for expression in (*self._grouping, *self._results)
+            for each in _attributes_outside(expression)
+        }
+
+    def _choose_keys(self, outside: dict[int, Any]) -> None:
+        """Choose what rows are grouped by: whole expressions of GROUP BY where they can be, else their columns."""
+        for expression in self._grouping if self._expand is None else ():
+            if kind(expression) != "AttributeReference" and self._depends_on_rows(expression):
+                self._whole.append((expression, self._key(self._value(expression))))
+        left = {
+            attribute_id(each): each
+            for expression in (*self._grouping, *self._results)
+            for each in _attributes_outside(expression, without=[whole for whole, _ in self._whole])
+        }
+        needed = left.values() if self._expand is None else self._expanded(outside)
+        for attribute in needed:
+            if self._depends_on_rows(attribute):
+                if attribute.metadata().contains(DELAY_KEY):
+                    raise NotPushed(f"{attribute.name()}, event time, is grouped by beside the window")
+                self._attributes.append((attribute, self._key(self._value(attribute))))
+            else:
+                self._attributes.append((attribute, ""))
+
+    def _expanded(self, outside: dict[int, Any]) -> list[Any]:
+        """Return the columns below GROUPING SETS of which those are made that are used above."""
+        assert self._expand is not None
+        output = items(self._expand.output())
+        found: dict[int, Any] = {}
+        for projection in map(items, items(self._expand.projections())):
+            for attribute, value in zip(output, projection, strict=True):
+                if attribute_id(attribute) in outside:
+                    found |= {attribute_id(each): each for each in items(value.references().toSeq())}
+        return list(found.values())
+
+    def _depends_on_rows(self, expression: Any) -> bool:
+        return self._rows.depends_on_rows(self._value(expression))
+
+    def _value(self, expression: Any) -> Any:
+        return self._catalyst.substituted(expression, self._rows.values)
+
+    def _key(self, value: Any) -> str:
+        name = f"key_{len(self._keys)}"
+        self._keys.append(KeyOption(name=name, value=self._rows.text(value)))
+        return name
+
+    def _above(self, partials: Any, outside: dict[int, Any]) -> Any:
+        """Return the Aggregate above the nodes of the window and GROUPING SETS, above partial aggregates."""
+        catalyst, rows = self._catalyst, self._rows
+        columns = {str(each.name()): each for each in items(partials.output())}
+        calls = [columns[each.name] for each in self._calls.calls]
+        carried = [*(columns[key.name] for key in self._keys), *calls]
+        times = [(rows.time, columns[_PANE])]
+        if rows.row_watermark is not None:
+            times.append((rows.row_watermark, columns[str(rows.row_watermark.name())]))
+        for old, new in times:
+            _require_type(new, old)
+        times_again = [catalyst.alias(new, old.name(), old.exprId()) for old, new in times]
+        node = windowed_again(catalyst, rows.step, catalyst.project([*times_again, *carried], partials), carried)
+        if rows.kept:
+            node = catalyst.filter(catalyst.conjunction(rows.kept), node)
+        whole = {name: columns[name] for _, name in self._whole}
+        node = catalyst.project([*self._columns_again(columns), *whole.values(), *calls], node)
+        if self._expand is not None:
+            node = self._expand_again(node, outside, calls)
+        grouping = [self._with_whole(each, whole) for each in self._grouping]
+        results = [self._calls.combined(self._with_whole(each, whole), columns) for each in self._results]
+        return catalyst.aggregate(self._aggregate, grouping, results, node)
+
+    def _columns_again(self, columns: Mapping[str, Any]) -> Iterator[Any]:
+        for attribute, key in self._attributes:
+            value = columns[key] if key else self._value(attribute)
+            if key:
+                _require_type(value, attribute)
+            is_same = kind(value) == "AttributeReference" and attribute_id(value) == attribute_id(attribute)
+            yield value if is_same else self._catalyst.alias(value, attribute.name(), attribute.exprId())
+
+    def _expand_again(self, node: Any, outside: Mapping[int, Any], calls: Sequence[Any]) -> Any:
+        assert self._expand is not None
+        output = items(self._expand.output())
+        kept = [at for at, attribute in enumerate(output) if attribute_id(attribute) in outside]
+        projections = [
+            [*(projection[at] for at in kept), *calls] for projection in map(items, items(self._expand.projections()))
+        ]
+        return self._catalyst.expand(projections, [*(output[at] for at in kept), *calls], node)
+
+    def _with_whole(self, expression: Any, columns: Mapping[str, Any]) -> Any:
+        def replacement(part: Any) -> Any | None:
+            if kind(part) == "AggregateExpression":
+                return part
+            for whole, name in self._whole:
+                if part.semanticEquals(whole):
+                    _require_type(columns[name], whole)
+                    return columns[name] if whole.nullable() else self._catalyst.known_not_null(columns[name])
+            return None
+
+        return self._catalyst.replaced(expression, replacement) if self._whole else expression
+
+
+def _attributes_outside(expression: Any, without: Sequence[Any] = ()) -> Iterator[Any]:
+    """Yield the attributes of an expression that are not in aggregate functions, nor in whole expressions."""
+    if kind(expression) == "AggregateExpression" or any(expression.semanticEquals(each) for each in without):
+        return
+    if kind(expression) == "AttributeReference":
+        yield expression
+    for child in items(expression.children()):
+        yield from _attributes_outside(child, without)
+
+
+def _require_type(new: Any, old: Any) -> None:
+    if not new.dataType().equals(old.dataType()):
+        raise NotPushed(f"{old.sql()} is {old.dataType().sql()} in Spark and {new.dataType().sql()} in the reader")
+
+
+def _described(rows: WindowedRows, option: AggregationOption, condition: str | None) -> ScanAggregates:
+    return ScanAggregates(
+        options=_options(rows.leaf),
+        groups=tuple(key.value for key in option.keys),
+        aggregates=tuple(
+            f"{call.function.name}({call.argument or '*'})"
+            + ("" if call.condition is None else f" FILTER (WHERE {call.condition})")
+            for call in option.calls
+        ),
+        filter=condition,
+    )
+
+
+def _options(leaf: Any) -> dict[str, str]:
+    return lower_keys(dict(leaf.extraOptions().asCaseSensitiveMap()))

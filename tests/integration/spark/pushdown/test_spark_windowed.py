@@ -1,0 +1,93 @@
+"""windowed(): the rows of groupBy(window), computed in part by the reader."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+from datasources import TimeWindow, windowed
+from datasources.errors import QueryError
+from tests.support.spark.scripted_stream import Scripts, drain
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries", "registered")]
+
+AGGREGATES = {"n": "COUNT(*)", "longest": "MAX(length(v))", "a": "SUM(CAST(v AS INT)) FILTER (WHERE k = 'a')"}
+ROWS = [(second, "ab"[second % 2], str(second)) for second in (3, 1, 4, 12, 9, 31, 2, 25, 44, 60)]
+
+
+@pytest.fixture
+def scripts(tmp_path):
+    found = Scripts(tmp_path / "scripts")
+    found.append("s-0", *ROWS)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("window", "own"),
+    [
+        (TimeWindow.tumble("10 s"), "window(ts, '10 seconds')"),
+        (TimeWindow.tumble("10 s", offset="3 s"), "window(ts, '10 seconds', '10 seconds', '3 seconds')"),
+        (TimeWindow.hop("20 s", "5 s"), "window(ts, '20 seconds', '5 seconds')"),
+    ],
+)
+def test_the_rows_are_those_of_sparks_own_windows(spark, scripts, window, own):
+    df = scripts.stream(spark)
+    found = windowed(df, AGGREGATES, window=window, attribute="ts", keys=["k"])
+    assert "scan.aggregation" in found._jdf.queryExecution().analyzed().toString()
+    rows, _ = drain(found)
+    texts = [F.expr(text).alias(name) for name, text in AGGREGATES.items()]
+    end = F.col("window.end").alias("window_end")
+    expected, _ = drain(
+        df.groupBy(F.expr(own).alias("window"), "k").agg(*texts).select("window.start", end, "k", *AGGREGATES)
+    )
+    assert expected
+    assert sorted((start, last, *others) for start, last, _, *others in rows) == sorted(expected)
+
+
+def test_a_loaded_stream_is_attached(spark, scripts):
+    loaded = scripts.loaded(spark)
+    rows, _ = drain(windowed(loaded, {"n": "COUNT(*)"}, window=TimeWindow.cumulate("20 s", "10 s"), attribute="ts"))
+    assert [(start, end, n) for start, end, _, n in sorted(rows)] == [
+        (0.0, 10.0, 5),
+        (0.0, 20.0, 6),
+        (20.0, 30.0, 1),
+        (20.0, 40.0, 2),
+        (40.0, 50.0, 1),
+    ]
+
+
+def test_filters_and_projections_below_are_pushed_too(spark, scripts):
+    df = scripts.stream(spark).where("k = 'a'").select("ts", F.expr("CAST(v AS INT) * 2").alias("twice"))
+    found = windowed(df, {"total": "SUM(twice)"}, window=TimeWindow.tumble("50 s"), attribute="ts")
+    rows, _ = drain(found)
+    assert [row[-1] for row in rows] == [2 * sum(second for second, k, _ in ROWS if k == "a" and second < 50)]
+
+
+def test_a_batch_gives_the_same_columns(spark):
+    df = spark.sql("SELECT TIMESTAMP '2024-01-01 00:00:05Z' AS ts, 'x' AS k")
+    found = windowed(df, {"n": "COUNT(*)"}, window=TimeWindow.tumble("10 s"), attribute="TS", keys=["k"])
+    assert found.columns == ["window_start", "window_end", "window_time", "k", "n"]
+    assert [row["n"] for row in found.collect()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"attribute": "nothing"}, "there is no column 'nothing'"),
+        ({"attribute": "v"}, "not a timestamp"),
+        ({"keys": ["zip"]}, "there is no column 'zip'"),
+        ({"keys": ["k"], "aggregates": {"K": "COUNT(*)"}}, "two columns 'K'"),
+        ({"aggregates": {}}, "at least one aggregate"),
+        ({"aggregates": {"n": "SUM(nothing)"}}, "cannot be computed"),
+    ],
+)
+def test_what_cannot_be_is_refused(spark, scripts, change, reason):
+    given = {"aggregates": {"n": "COUNT(*)"}, "window": TimeWindow.tumble("10 s"), "attribute": "ts", **change}
+    with pytest.raises(QueryError, match=reason):
+        windowed(scripts.stream(spark), given.pop("aggregates"), **given)
+
+
+@pytest.mark.parametrize("make", [lambda: TimeWindow.cumulate("10 s", "3 s"), lambda: TimeWindow.tumble("0 s")])
+def test_a_window_that_is_none_is_refused(make):
+    with pytest.raises(QueryError):
+        make()
