@@ -1,374 +1,343 @@
-/* JSON objects to columns in one pass: for the documents that most producers write, flat, with plain values.
+/* JSON objects to columns in one pass, nested ones included.
  *
- * A document is done if it is an object whose members are strings without escapes, numbers, true, false and null, and
- * if each column's value has a text that every reader of JSON takes for the same value. Any other document is left: to
- * DuckDB, or to Python, where the rules are told (value_patterns.py, json_values.py). So this file accepts less than they
- * do and never says why; nothing of a document that is left stays in the columns.
+ * A schema is a tree of nodes: the root stands for the documents, the children of a STRUCT for its members; an ARRAY has
+ * one child, its elements, a MAP two, its names and its values. A document is done if it is an object and if each
+ * node's value has a text that every reader of JSON takes for the same value. Any other document is left to Python,
+ * which has all the rules (slow_path.py): this file accepts less and never says why, and nothing of a document that is
+ * left stays in the columns.
  *
- * Texts are valid UTF-8. Rows of column c lie at values[c] (NULL: the column is judged and not kept); a STRING's bytes
- * lie there one after the other, and its offsets at offsets[c].
+ * The values of a node lie in slots. Those of a STRUCT's members have the slot of the STRUCT, those of an ARRAY's or
+ * MAP's parts the next one of its domain; the domain of all others are the rows. A node without buffers is judged and
+ * not kept, and so are all below it.
  */
-#include <stdint.h>
-#include <string.h>
+#include "json_numbers.h"
+#include "json_scan.h"
+#include "json_times.h"
 
-enum json_form { BOOLEAN, INTEGER, DOUBLE, STRING, DATE, LOCAL, INSTANT };
-enum { MOST_DIGITS = 18, EXACT_DIGITS = 15, EXACT_POWER = 22, WORD = 8 };
-enum { MOST_NAME = 1000, MOST_TEXT = 1 << 20 }; /* bytes; readers of JSON refuse very long ones */
-enum { SPARE = 16 }; /* bytes behind the texts of a column, so that short ones are copied without asking how short */
+enum json_form { BOOLEAN, INTEGER, DOUBLE, STRING, DATE, LOCAL, INSTANT, FLOAT, DECIMAL, BINARY, STRUCT, ARRAY, MAP };
+enum { SPARE = 16 }; /* bytes behind the texts of a node, so that short ones are copied without asking how short */
+enum { NULL_VALUE, VALUE, LOCAL_VALUE }; /* is_valid; LOCAL_VALUE: an INSTANT's time on the clock of an unnamed zone */
+enum { ZONE_NEEDED, ZONE_IS_UTC, ZONE_IS_KNOWN };
 
+/* What a node is, then where its values go, then what is known of them; all are words, and zero where not said. */
 typedef struct {
     int64_t name_at, name_bytes; /* in `names`; -1 = JSON has it with an escape, or it is longer than MOST_NAME */
-    int64_t form;
-    int64_t is_nullable;
-    int64_t detail; /* INTEGER: bytes of a value; INSTANT: whether a text without a zone means UTC */
-} json_column;
-
-static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static inline uint64_t word_at(const uint8_t *at) {
-    uint64_t word;
-    memcpy(&word, at, WORD);
-    return word;
-}
-
-static inline const uint8_t *space(const uint8_t *at, const uint8_t *end) {
-    while (at < end && *at <= ' ' && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
-    return at;
-}
-
-/* Whether two short texts are equal. */
-static inline int is_same(const uint8_t *one, const uint8_t *other, int64_t bytes) {
-    for (; bytes >= WORD; one += WORD, other += WORD, bytes -= WORD)
-        if (word_at(one) != word_at(other)) return 0;
-    while (bytes > 0 && *one == *other) one++, other++, bytes--;
-    return bytes == 0;
-}
-
-static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') <= 9; }
-
-/* The highest bit of the first of eight bytes that is a quote, a backslash or a control character; bits behind it may be
- * set as well. 0 = there is none. */
-static inline uint64_t specials(uint64_t word) {
-    const uint64_t low = 0x0101010101010101ull, high = 0x8080808080808080ull;
-    uint64_t quote = word ^ (low * '"'), slash = word ^ (low * '\\');
-    return (((quote - low) & ~quote) | ((slash - low) & ~slash) | ((word - low * 0x20) & ~word)) & high;
-}
-
-/* The quote that ends a string which begins at `at`; NULL if it holds an escape or a control character, or no end. */
-static inline const uint8_t *string_end(const uint8_t *at, const uint8_t *end) {
-    if (end - at > MOST_TEXT) end = at + MOST_TEXT;
-    for (uint64_t found; end - at >= WORD; at += WORD) {
-        if (!(found = specials(word_at(at)))) continue;
-        at += __builtin_ctzll(found) / 8;
-        return *at == '"' ? at : NULL;
-    }
-    while (at < end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
-    return at < end && *at == '"' ? at : NULL;
-}
-
-static inline const uint8_t *word_end(const uint8_t *at, const uint8_t *end, const char *word, int64_t bytes) {
-    return end - at >= bytes && memcmp(at, word, (size_t)bytes) == 0 ? at + bytes : NULL;
-}
-
-/* An integer without leading zeros and not -0, of at most `digits` digits; returns what is behind it. */
-static inline const uint8_t *whole(const uint8_t *at, const uint8_t *end, int64_t digits, int64_t *value) {
-    int is_negative = at < end && *at == '-';
-    const uint8_t *first = at + is_negative;
-    if (first >= end || !is_digit(*first)) return NULL;
-    if (*first == '0') {
-        *value = 0;
-        return is_negative ? NULL : first + 1;
-    }
-    int64_t found = 0;
-    const uint8_t *last = first;
-    for (; last < end && is_digit(*last); last++) {
-        if (last - first >= digits) return NULL;
-        found = found * 10 + (*last - '0');
-    }
-    *value = is_negative ? -found : found;
-    return last;
-}
-
-/* A number whose double follows from two exact ones by one operation; `value` may be NULL: then any number's text. */
-static const uint8_t *number(const uint8_t *at, const uint8_t *end, double *value) {
-    int is_negative = at < end && *at == '-';
-    at += is_negative;
-    if (at >= end || !is_digit(*at) || (*at == '0' && at + 1 < end && is_digit(at[1]))) return NULL;
-    uint64_t digits = 0;
-    int64_t count = 0, power = 0, places = 0;
-    for (; at < end && is_digit(*at); at++) {
-        digits = digits * 10 + (uint64_t)(*at - '0');
-        count += count || *at != '0';
-        if (count > MOST_DIGITS) return NULL;
-    }
-    if (at < end && *at == '.') {
-        for (at++; at < end && is_digit(*at); at++, places++) {
-            digits = digits * 10 + (uint64_t)(*at - '0');
-            count += count || *at != '0';
-            if (count > MOST_DIGITS || places >= EXACT_POWER) return NULL;
-        }
-        if (!places) return NULL;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        int falls = at < end && *at == '-';
-        at += at < end && (*at == '-' || *at == '+');
-        const uint8_t *first = at;
-        for (; at < end && is_digit(*at); at++) power = power * 10 + (*at - '0');
-        if (at == first || at - first > 2) return NULL;
-        power = falls ? -power : power;
-    }
-    if (!value) return at;
-    power -= places;
-    if (count > EXACT_DIGITS || power > EXACT_POWER || power < -EXACT_POWER || (is_negative && !digits)) return NULL;
-    double found = power < 0 ? (double)digits / POWERS[-power] : (double)digits * POWERS[power];
-    *value = is_negative ? -found : found;
-    return at;
-}
-
-static inline int two(const uint8_t *at, int least, int most, int64_t *value) {
-    if (!is_digit(at[0]) || !is_digit(at[1])) return 0;
-    *value = (at[0] - '0') * 10 + (at[1] - '0');
-    return *value >= least && *value <= most;
-}
-
-/* Days since the epoch of YYYY-MM-DD; the 29th of February is left, for not every year has it. */
-static int date(const uint8_t *at, int64_t *days) {
-    static const int64_t LENGTHS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int64_t century, year, month, day;
-    if (!two(at, 10, 99, &century) || !two(at + 2, 0, 99, &year) || at[4] != '-' || at[7] != '-') return 0;
-    if (!two(at + 5, 1, 12, &month) || !two(at + 8, 1, 31, &day) || day > LENGTHS[month - 1]) return 0;
-    year += century * 100;
-    int64_t shifted = month > 2 ? year : year - 1; /* years that begin in March end with the leap day */
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    *days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year - 719468;
-    return 1;
-}
-
-typedef struct { /* the date that was read last: documents of one time follow one another */
-    uint64_t month; /* YYYY-MM- */
-    uint8_t day[2];
-    int64_t days;
-} json_day;
-
-static inline int day_of(json_day *last, const uint8_t *at, int64_t *days) {
-    uint64_t month = word_at(at);
-    if (month != last->month || at[8] != last->day[0] || at[9] != last->day[1]) {
-        if (!date(at, &last->days)) return 0;
-        last->month = month;
-        memcpy(last->day, at + 8, sizeof last->day);
-    }
-    *days = last->days;
-    return 1;
-}
-
-/* Seconds of HH:MM:SS. */
-static inline int clock_of(const uint8_t *at, int64_t *seconds) {
-    uint8_t part[WORD];
-    const uint64_t word = word_at(at) ^ word_at((const uint8_t *)"00:00:00"); /* digits are 0 to 9 now, colons 0 */
-    if (((word + word_at((const uint8_t *)"\x76\x76\x7f\x76\x76\x7f\x76\x76")) | word) & 0x8080808080808080ull) return 0;
-    memcpy(part, &word, WORD);
-    int64_t hours = part[0] * 10 + part[1], minutes = part[3] * 10 + part[4], rest = part[6] * 10 + part[7];
-    *seconds = (hours * 60 + minutes) * 60 + rest;
-    return hours < 24 && minutes < 60 && rest < 60;
-}
-
-/* Microseconds of the text of a time in [at, end); `zone`: 0 = it has none, 1 = it must have one, 2 = it may. */
-static int moment(json_day *last, const uint8_t *at, const uint8_t *end, int zone, int64_t *micros) {
-    static const int64_t UNITS[] = {0, 100000, 10000, 1000, 100, 10, 1};
-    int64_t days, seconds, fraction = 0, offset_hours, offset_minutes;
-    if (end - at < 19 || !day_of(last, at, &days) || (at[10] != 'T' && at[10] != ' ')) return 0;
-    if (!clock_of(at + 11, &seconds)) return 0;
-    at += 19;
-    if (at < end && *at == '.') {
-        const uint8_t *first = ++at;
-        for (; at < end && is_digit(*at) && at - first <= 6; at++) fraction = fraction * 10 + (*at - '0');
-        if (at == first || at - first > 6) return 0;
-        fraction *= UNITS[at - first];
-    }
-    *micros = (days * 86400 + seconds) * 1000000 + fraction;
-    if (at == end) return zone != 1;
-    if (zone == 0) return 0;
-    if (*at == 'Z') return at + 1 == end;
-    if (end - at != 6 || (*at != '+' && *at != '-') || at[3] != ':') return 0;
-    if (!two(at + 1, 0, 17, &offset_hours) || !two(at + 4, 0, 59, &offset_minutes)) return 0;
-    int64_t offset = (offset_hours * 60 + offset_minutes) * 60000000;
-    *micros -= *at == '-' ? -offset : offset;
-    return 1;
-}
-
-static inline void keep(uint8_t *values, int64_t row, const void *value, int64_t bytes) {
-    if (!values) return;
-    if (bytes == WORD) memcpy(values + row * WORD, value, WORD);
-    else memcpy(values + row * bytes, value, (size_t)bytes);
-}
+    int64_t form, is_nullable;
+    int64_t detail; /* INTEGER: bytes of a value; INSTANT: what a text without a zone means; DECIMAL: precision */
+    int64_t scale;
+    int64_t first, count; /* its children */
+    int64_t required;     /* how many of them must not be null */
+    int64_t domain;       /* the ARRAY or MAP whose parts they are; the root = the rows */
+    uint8_t *values;
+    int32_t *offsets; /* of texts into values, of ARRAY and MAP into the slots of the parts */
+    uint8_t *is_valid;
+    int64_t room;    /* ARRAY, MAP: slots that their parts have */
+    int64_t length;  /* ARRAY, MAP: how many are in use */
+    int64_t begin;   /* the same before document `row` - 1 */
+    int64_t row;
+    int64_t is_full; /* a document needs more room */
+    int64_t filled;  /* slots whose offsets are written; those of later ones are the last of these */
+    int64_t seen;    /* the number of the last object that has this member */
+} json_node;
 
 typedef struct {
-    const json_column *columns;
+    json_node *nodes;
     const uint8_t *names, *behind; /* behind all documents */
-    int64_t count, rows;
-    uint8_t **values;
-    int32_t **offsets;
-    uint8_t *is_valid; /* one byte per column and row, column by column */
-    int64_t *seen;     /* per column: one more than the last row whose document has it */
+    int64_t row;                   /* counted from 1 */
+    int64_t objects;               /* the number of the last one */
     json_day last_day;
 } json_table;
 
-static inline void keep_text(const json_table *table, uint8_t *values, int32_t *offsets, int64_t row, const uint8_t *at,
-                             int64_t bytes) {
-    if (!values) return;
-    uint8_t *to = values + offsets[row];
-    if (bytes <= SPARE && table->behind - at >= SPARE) memcpy(to, at, SPARE);
-    else memcpy(to, at, (size_t)bytes);
-    offsets[row + 1] = offsets[row] + (int32_t)bytes;
+static const uint8_t *value(json_table *table, json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot,
+                            int depth);
+
+/* Where the part of a slot begins. */
+static inline int32_t *offset_of(json_node *node, int64_t slot) {
+    int32_t *offsets = node->offsets, last = offsets[node->filled];
+    while (node->filled < slot) offsets[++node->filled] = last;
+    return offsets + slot;
 }
 
-/* What stands in quotes in [at, end), for a column. */
-static int text_value(json_table *table, const json_column *column, const uint8_t *at, const uint8_t *end, int64_t row,
-                      uint8_t *values, int32_t *offsets) {
-    int64_t found;
-    if (column->form == STRING) {
-        keep_text(table, values, offsets, row, at, end - at);
-        return 1;
+static inline void end_part(json_node *node, int64_t slot, int64_t offset) {
+    node->offsets[slot + 1] = (int32_t)offset;
+    node->filled = slot + 1;
+}
+
+static inline void keep_text(const json_table *table, json_node *node, int64_t slot, const uint8_t *at, int64_t bytes) {
+    if (!node->values) return;
+    int32_t offset = *offset_of(node, slot);
+    uint8_t *to = node->values + offset;
+    if (bytes <= SPARE && table->behind - at >= SPARE) memcpy(to, at, SPARE);
+    else memcpy(to, at, (size_t)bytes);
+    end_part(node, slot, offset + bytes);
+}
+
+/* A string behind its opening quote, as a text. */
+static inline const uint8_t *string(const json_table *table, json_node *node, const uint8_t *at, const uint8_t *end,
+                                    int64_t slot) {
+    const uint8_t *last = special(at, end);
+    if (!last) return NULL;
+    if (*last == '"') keep_text(table, node, slot, at, last - at);
+    else if (!node->values) last = string_end(at, end);
+    else {
+        uint8_t *begin = node->values + *offset_of(node, slot), *to = begin;
+        if ((last = unescaped(at, last, end, &to))) end_part(node, slot, to - node->values);
     }
-    if (column->form == DATE) {
-        if (end - at != 10 || !date(at, &found)) return 0;
-        int32_t days = (int32_t)found;
-        keep(values, row, &days, sizeof days);
-        return 1;
+    return last ? last + 1 : NULL;
+}
+
+static inline int sextet(uint8_t byte) {
+    uint8_t upper = (uint8_t)(byte - 'A'), lower = (uint8_t)(byte - 'a');
+    if (upper < 26) return upper;
+    if (lower < 26) return lower + 26;
+    return is_digit(byte) ? byte - '0' + 52 : byte == '+' ? 62 : byte == '/' ? 63 : -1;
+}
+
+/* Bytes as base64, padded at the end only. */
+static int base64(json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot) {
+    if ((end - at) % 4) return 0;
+    uint8_t *to = node->values ? node->values + *offset_of(node, slot) : NULL;
+    for (; at < end; at += 4) {
+        int padding = end - at > 4 || at[3] != '=' ? 0 : at[2] != '=' ? 1 : 2;
+        int one = sextet(at[0]), two = sextet(at[1]);
+        int three = padding < 2 ? sextet(at[2]) : 0, four = padding < 1 ? sextet(at[3]) : 0;
+        if (one < 0 || two < 0 || three < 0 || four < 0) return 0;
+        int bits = one << 18 | two << 12 | three << 6 | four;
+        for (int i = 0; to && i < 3 - padding; i++) *to++ = (uint8_t)(bits >> (16 - 8 * i));
     }
-    if (column->form != LOCAL && column->form != INSTANT) return 0;
-    if (!moment(&table->last_day, at, end, column->form == LOCAL ? 0 : column->detail ? 2 : 1, &found)) return 0;
-    keep(values, row, &found, sizeof found);
+    if (to) end_part(node, slot, to - node->values);
     return 1;
 }
 
-/* What stands without quotes at `at`, for a column; returns what is behind it. */
-static const uint8_t *plain_value(const json_table *table, const json_column *column, const uint8_t *at,
-                                  const uint8_t *end, int64_t row, uint8_t *values, int32_t *offsets) {
-    static const int64_t DIGITS[] = {0, 2, 4, 0, 9, 0, 0, 0, MOST_DIGITS};
-    const uint8_t *behind;
+static inline void keep_integer(const json_node *node, int64_t slot, int64_t found) {
+    if (!node->values) return;
+    if (node->detail == 8) memcpy(node->values + slot * 8, &found, 8);
+    else if (node->detail == 4) memcpy(node->values + slot * 4, &found, 4);
+    else if (node->detail == 2) memcpy(node->values + slot * 2, &found, 2);
+    else node->values[slot] = (uint8_t)found;
+}
+
+static inline void keep_word(const json_node *node, int64_t slot, const void *found) {
+    if (node->values) memcpy(node->values + slot * WORD, found, WORD);
+}
+
+static inline const uint8_t *keep_decimal(const json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot) {
+    __int128 found;
+    if ((at = decimal(at, end, node->detail, node->scale, &found)) && node->values)
+        memcpy(node->values + slot * (int64_t)sizeof found, &found, sizeof found);
+    return at;
+}
+
+/* A string behind its opening quote. */
+static inline const uint8_t *quoted_value(json_table *table, json_node *node, const uint8_t *at, const uint8_t *end,
+                                          int64_t slot, uint8_t *valid) {
+    if (node->form == STRING) return string(table, node, at, end, slot);
+    const uint8_t *last = special(at, end);
     int64_t found;
-    double real;
-    if (column->form == DOUBLE) {
-        if ((behind = number(at, end, &real))) keep(values, row, &real, sizeof real);
-    } else if (column->form == INTEGER) {
-        if ((behind = whole(at, end, DIGITS[column->detail], &found))) keep(values, row, &found, column->detail);
-    } else if (column->form == INSTANT) { /* seconds */
-        if ((behind = whole(at, end, 12, &found))) keep(values, row, &(int64_t){found * 1000000}, sizeof found);
-    } else if (column->form == BOOLEAN || column->form == STRING) {
-        uint8_t is_true = *at == 't';
-        behind = is_true ? word_end(at, end, "true", 4) : word_end(at, end, "false", 5);
-        if (!behind && column->form == STRING) behind = whole(at, end, MOST_DIGITS, &found);
-        if (behind && column->form == BOOLEAN) keep(values, row, &is_true, 1);
-        if (behind && column->form == STRING) keep_text(table, values, offsets, row, at, behind - at);
-    } else {
-        return NULL;
+    int has_zone;
+    if (!last || *last != '"') return NULL;
+    switch (node->form) {
+    case LOCAL:
+    case INSTANT:
+        if (!moment(&table->last_day, at, last, &found, &has_zone)) return NULL;
+        if (node->form == LOCAL ? has_zone : !has_zone && node->detail == ZONE_NEEDED) return NULL;
+        if (node->form == INSTANT && !has_zone && node->detail == ZONE_IS_KNOWN) *valid = LOCAL_VALUE;
+        keep_word(node, slot, &found);
+        break;
+    case DATE:
+        if (last - at != 10 || !day_of(&table->last_day, at, &found)) return NULL;
+        if (node->values) memcpy(node->values + slot * 4, &(int32_t){(int32_t)found}, 4);
+        break;
+    case DECIMAL:
+        if (keep_decimal(node, at, last, slot) != last) return NULL;
+        break;
+    case BINARY:
+        if (!base64(node, at, last, slot)) return NULL;
+        break;
+    default: return NULL;
+    }
+    return last + 1;
+}
+
+/* A number, true or false. */
+static inline const uint8_t *plain_value(const json_table *table, json_node *node, const uint8_t *at,
+                                         const uint8_t *end, int64_t slot) {
+    static const int64_t MOST[] = {0, INT8_MAX, INT16_MAX, 0, INT32_MAX, 0, 0, 0, INT64_MAX};
+    const uint8_t *behind = NULL;
+    int64_t found;
+    double number;
+    switch (node->form) {
+    case INTEGER:
+        if ((behind = whole(at, end, MOST[node->detail], &found))) keep_integer(node, slot, found);
+        break;
+    case DOUBLE:
+        if ((behind = real(at, end, DOUBLE_BITS, &number))) keep_word(node, slot, &number);
+        break;
+    case FLOAT:
+        if ((behind = real(at, end, FLOAT_BITS, &number)) && node->values)
+            memcpy(node->values + slot * 4, &(float){(float)number}, 4);
+        break;
+    case DECIMAL: behind = keep_decimal(node, at, end, slot); break;
+    case INSTANT: /* seconds */
+        if ((behind = whole(at, end, INT64_MAX / 1000000 - 1, &found))) keep_word(node, slot, &(int64_t){found * 1000000});
+        break;
+    case BOOLEAN:
+    case STRING:
+        behind = *at == 't' ? word_end(at, end, "true", 4) : word_end(at, end, "false", 5);
+        if (!behind && node->form == STRING) behind = whole(at, end, INT64_MAX, &found);
+        if (behind && node->form == STRING) keep_text(table, node, slot, at, behind - at);
+        else if (behind && node->values) node->values[slot] = *at == 't';
+        break;
     }
     return behind;
 }
 
-/* A value that belongs to no column; returns what is behind it. */
-static const uint8_t *any_value(const uint8_t *at, const uint8_t *end) {
-    const uint8_t *behind;
-    switch (*at) {
-    case '"': return (behind = string_end(at + 1, end)) ? behind + 1 : NULL;
-    case 't': return word_end(at, end, "true", 4);
-    case 'f': return word_end(at, end, "false", 5);
-    case 'n': return word_end(at, end, "null", 4);
-    default: return number(at, end, NULL);
-    }
-}
-
-/* The column of a name, looked for from `next` on; -1 = none. */
-static inline int64_t column_of(const json_table *table, const uint8_t *name, int64_t bytes, int64_t next) {
-    for (int64_t step = 0; step < table->count; step++) {
-        int64_t at = next + step < table->count ? next + step : next + step - table->count;
-        const json_column *column = table->columns + at;
-        if (column->name_bytes == bytes && is_same(table->names + column->name_at, name, bytes)) return at;
-    }
-    return -1;
-}
-
-/* The quote that ends the name at `name`, and its column, most likely `next`; NULL if it is no plain name. */
-static inline const uint8_t *name_end(const json_table *table, const uint8_t *name, const uint8_t *end, int64_t next,
-                                      int64_t *column) {
-    const json_column *likely = table->columns + next;
-    int64_t bytes = likely->name_bytes;
+/* The quote that ends the name at `name`, and its member of a STRUCT, most likely `next`, or NULL. */
+static inline const uint8_t *name_end(const json_table *table, const json_node *parent, const uint8_t *name,
+                                      const uint8_t *end, int64_t next, json_node **member) {
+    json_node *first = table->nodes + parent->first, *likely = first + next;
+    int64_t bytes = parent->count ? likely->name_bytes : -1;
     if (bytes >= 0 && end - name > bytes && name[bytes] == '"' && is_same(table->names + likely->name_at, name, bytes)) {
-        *column = next;
+        *member = likely;
         return name + bytes;
     }
-    const uint8_t *last = string_end(name, end);
-    if (!last || last - name > MOST_NAME) return NULL;
-    *column = column_of(table, name, last - name, next);
+    const uint8_t *last = special(name, end);
+    if (!last || *last != '"' || last - name > MOST_NAME) return NULL;
+    bytes = last - name;
+    *member = NULL;
+    for (int64_t step = 0; step < parent->count && !*member; step++) {
+        json_node *node = first + (next + step < parent->count ? next + step : next + step - parent->count);
+        if (node->name_bytes == bytes && is_same(table->names + node->name_at, name, bytes)) *member = node;
+    }
     return last;
 }
 
-/* One member's value; returns what is behind it. */
-static const uint8_t *member(json_table *table, int64_t at_column, const uint8_t *at, const uint8_t *end, int64_t row) {
-    if (at_column < 0) return any_value(at, end);
-    const json_column *column = table->columns + at_column;
-    if (table->seen[at_column] == row + 1) return NULL;
-    table->seen[at_column] = row + 1;
-    if (*at == 'n') return column->is_nullable ? word_end(at, end, "null", 4) : NULL;
-    uint8_t *values = table->values[at_column];
-    int32_t *offsets = table->offsets[at_column];
-    if (*at == '"') {
-        const uint8_t *last = string_end(at + 1, end);
-        if (!last || !text_value(table, column, at + 1, last, row, values, offsets)) return NULL;
-        at = last + 1;
-    } else if (!(at = plain_value(table, column, at, end, row, values, offsets))) {
-        return NULL;
+/* An object whose members are nodes. */
+static const uint8_t *members(json_table *table, json_node *parent, const uint8_t *at, const uint8_t *end, int64_t slot,
+                              int depth) {
+    json_node *first = table->nodes + parent->first, *node;
+    int64_t object = ++table->objects, next = 0, required = 0;
+    int more = first_part(&at, end, '}');
+    while (more > 0) {
+        if (at >= end || *at != '"' || !(at = name_end(table, parent, at + 1, end, next, &node))) return NULL;
+        if (!(at = colon(at + 1, end))) return NULL;
+        if (node) {
+            if (node->seen == object) return NULL;
+            node->seen = object;
+            required += !node->is_nullable;
+            next = node + 1 - first < parent->count ? node + 1 - first : 0;
+            at = value(table, node, at, end, slot, depth);
+        } else {
+            at = any_value(at, end, depth);
+        }
+        if (!at) return NULL;
+        more = next_part(&at, end, '}');
     }
-    table->is_valid[at_column * table->rows + row] = 1;
+    return more || required != parent->required ? NULL : at;
+}
+
+/* The slot of the next part of an ARRAY or MAP; -1 = there is no room. */
+static inline int64_t next_slot(const json_table *table, json_node *parent) {
+    if (!parent->offsets) return 0;
+    if (parent->row != table->row) {
+        parent->row = table->row;
+        parent->begin = parent->length;
+    }
+    parent->is_full = parent->length == parent->room;
+    return parent->is_full ? -1 : parent->length++;
+}
+
+/* A name that is a value, and the colon behind it. */
+static inline const uint8_t *map_name(const json_table *table, json_node *node, const uint8_t *at, const uint8_t *end,
+                                      int64_t slot) {
+    if (at >= end || *at != '"') return NULL;
+    const uint8_t *last = string(table, node, at + 1, end, slot);
+    if (!last || last - at > MOST_NAME) return NULL;
+    if (node->is_valid) node->is_valid[slot] = VALUE;
+    return colon(last, end);
+}
+
+/* An array, or an object whose names are values. */
+static const uint8_t *parts(json_table *table, json_node *parent, const uint8_t *at, const uint8_t *end, int64_t slot,
+                            int depth) {
+    json_node *first = table->nodes + parent->first;
+    uint8_t closing = parent->form == MAP ? '}' : ']';
+    if (parent->offsets) offset_of(parent, slot);
+    int more = first_part(&at, end, closing);
+    while (more > 0) {
+        int64_t part = next_slot(table, parent);
+        if (part < 0) return NULL;
+        if (parent->form == MAP && !(at = map_name(table, first, at, end, part))) return NULL;
+        if (!(at = value(table, first + (parent->form == MAP), at, end, part, depth))) return NULL;
+        more = next_part(&at, end, closing);
+    }
+    if (more) return NULL;
+    if (parent->offsets) end_part(parent, slot, parent->length);
+    return at;
+}
+
+/* A value of a node; `depth`: how many objects and arrays may still be opened. */
+static const uint8_t *value(json_table *table, json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot,
+                            int depth) {
+    uint8_t valid = VALUE;
+    if (at >= end) return NULL;
+    switch (*at) {
+    case 'n': return node->is_nullable ? word_end(at, end, "null", 4) : NULL;
+    case '"': at = quoted_value(table, node, at + 1, end, slot, &valid); break;
+    case '{':
+        if (!depth || (node->form != STRUCT && node->form != MAP)) return NULL;
+        at = node->form == MAP ? parts(table, node, at, end, slot, depth - 1)
+                               : members(table, node, at, end, slot, depth - 1);
+        break;
+    case '[': at = depth && node->form == ARRAY ? parts(table, node, at, end, slot, depth - 1) : NULL; break;
+    default: at = plain_value(table, node, at, end, slot);
+    }
+    if (at && node->is_valid) node->is_valid[slot] = valid;
     return at;
 }
 
 static int document(json_table *table, const uint8_t *at, const uint8_t *end, int64_t row) {
     at = space(at, end);
-    if (at >= end || *at++ != '{') return 0;
-    at = space(at, end);
-    int64_t next = 0, column;
-    int is_more = at < end && *at != '}';
-    while (is_more) {
-        if (at >= end || *at != '"') return 0;
-        if (!(at = name_end(table, at + 1, end, next, &column))) return 0;
-        at = space(at + 1, end);
-        if (at >= end || *at != ':') return 0;
-        at = space(at + 1, end);
-        if (at >= end || !(at = member(table, column, at, end, row))) return 0;
-        if (column >= 0) next = column + 1 < table->count ? column + 1 : 0;
-        at = space(at, end);
-        is_more = at < end && *at == ',';
-        if (is_more) at = space(at + 1, end);
-    }
-    if (at >= end || *at != '}' || space(at + 1, end) != end) return 0;
-    for (column = 0; column < table->count; column++)
-        if (table->seen[column] != row + 1 && !table->columns[column].is_nullable) return 0;
-    return 1;
+    if (at >= end || *at != '{') return 0;
+    at = members(table, table->nodes, at, end, row, MOST_DEPTH - 1);
+    return at && space(at, end) == end;
 }
 
-/* Decode documents.
- *
- * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. count: at least 1. values:
- * texts have as many bytes as the documents, and SPARE more. is_valid and seen must be zero.
- * is_done: whether a document is decoded; those that are not have no value anywhere. Returns how many are. */
-int64_t tidemark_json(const uint8_t *data, const int32_t *starts, const uint8_t *is_given, int64_t rows,
-                      const json_column *columns, const uint8_t *names, int64_t count, uint8_t **values,
-                      int32_t **offsets, uint8_t *is_valid, int64_t *seen, uint8_t *is_done) {
-    json_table table = {columns, names, data + starts[rows], count, rows, values, offsets, is_valid, seen, {0}};
-    int64_t done = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        for (int64_t column = 0; column < count; column++)
-            if (offsets[column]) offsets[column][row + 1] = offsets[column][row];
-        is_done[row] = is_given[row] && document(&table, data + starts[row], data + starts[row + 1], row);
-        done += is_done[row];
-        for (int64_t column = 0; column < count && !is_done[row]; column++) {
-            is_valid[column * rows + row] = 0;
-            if (offsets[column]) offsets[column][row + 1] = offsets[column][row];
-        }
+/* Remove all that a document has left in the columns. */
+static void take_back(json_table *table, int64_t count) {
+    json_node *nodes = table->nodes;
+    for (json_node *node = nodes + 1; node < nodes + count; node++) {
+        const json_node *domain = nodes + node->domain;
+        int64_t begin = domain->row == table->row ? domain->begin : domain->length;
+        if (node->is_valid) memset(node->is_valid + begin, NULL_VALUE, (size_t)(domain->length - begin));
+        if (node->offsets && node->filled > begin) node->filled = begin;
     }
-    return done;
+    for (json_node *node = nodes + 1; node < nodes + count; node++)
+        if (node->row == table->row) node->length = node->begin;
+}
+
+/* Decode documents from one on.
+ *
+ * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. nodes: the root, then
+ * the others, those of one parent side by side; texts have as many bytes as the documents, and SPARE more; all of
+ * is_valid and the first of offsets must be zero. is_done: whether a document is decoded; those that are not have no
+ * value anywhere.
+ *
+ * Returns `rows`, or the document for which an ARRAY or MAP that is_full has no room: to be called again from there,
+ * with larger buffers of the same contents. */
+int64_t tidemark_json(const uint8_t *data, const int32_t *starts, const uint8_t *is_given, int64_t from, int64_t rows,
+                      json_node *nodes, int64_t count, const uint8_t *names, uint8_t *is_done) {
+    json_table table = {nodes, names, data + starts[rows], 0, nodes->seen, {0}};
+    int64_t row = from, is_full = 0;
+    for (; row < rows && !is_full; row++) {
+        table.row = nodes->row = row + 1;
+        nodes->begin = row;
+        nodes->length = row + 1;
+        is_done[row] = is_given[row] && document(&table, data + starts[row], data + starts[row + 1], row);
+        if (is_done[row]) continue;
+        if (is_given[row]) take_back(&table, count);
+        for (int64_t node = 1; node < count; node++) is_full |= nodes[node].is_full;
+    }
+    nodes->seen = table.objects;
+    return row - is_full;
 }

@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any, Final
+from enum import IntEnum
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from datasources.native.calls import address, function
 
-__all__ = ["MAX_NAME_BYTES", "SPARE_BYTES", "JsonRows"]
+__all__ = ["MAX_NAME_BYTES", "SPARE_BYTES", "JsonRows", "NodeField"]
 
 SPARE_BYTES: Final = 16
 MAX_NAME_BYTES: Final = 1_000
 """Of a column's name; both as in `json_rows.c`."""
 
-_FIELDS_OF_A_COLUMN: Final = 5
-
 Bytes = npt.NDArray[np.uint8]
+Int64s = npt.NDArray[np.int64]
+Texts = tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.bool_]]
+"""Valid UTF-8, the document offsets in it (one more than documents), and whether each document exists."""
+
+
+class NodeField(IntEnum):
+    """The words of `json_node` in `json_rows.c`, which documents them."""
+
+    NAME_AT = 0
+    NAME_BYTES = 1
+    FORM = 2
+    IS_NULLABLE = 3
+    DETAIL = 4
+    SCALE = 5
+    FIRST = 6
+    COUNT = 7
+    REQUIRED = 8
+    DOMAIN = 9
+    VALUES = 10
+    OFFSETS = 11
+    IS_VALID = 12
+    ROOM = 13
+    LENGTH = 14
+    BEGIN = 15
+    ROW = 16
+    IS_FULL = 17
+    FILLED = 18
+    SEEN = 19
 
 
 class JsonRows:
@@ -30,41 +56,34 @@ class JsonRows:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._decode = function(library, "tidemark_json", "pppippippppp")
+        self._decode = function(library, "tidemark_json", "pppiipipp")
 
-    def decode(
-        self,
-        texts: tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.bool_]],
-        columns: npt.NDArray[np.int64],
-        names: Bytes,
-        buffers: Sequence[tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]],
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Decode documents.
+    def decode(self, texts: Texts, start: int, nodes: Int64s, names: Bytes, is_done: npt.NDArray[np.bool_]) -> int:
+        """Decode documents from one on.
 
         Args:
-            texts: Valid UTF-8, the document offsets in it (one more than documents), and whether each document exists.
-            columns: Five numbers for each column, see `json_column` in `json_rows.c`.
+            texts: The documents.
+            start: The first one that is decoded.
+            nodes: One row of `NodeField` for each node; it is changed.
             names: Their names.
-            buffers: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
-                `SPARE_BYTES` more than the documents have. None = the column is only validated.
+            is_done: What receives for each document whether it is decoded.
 
         Returns:
-            Which documents are decoded, and per column and document whether there is a value.
+            Their number, or the document for which a node that is full needs more room.
         """
         data, starts, is_given = texts
-        rows, count = len(is_given), len(columns)
-        assert columns.shape == (count, _FIELDS_OF_A_COLUMN)
-        values, offsets = (np.array([address(each[side]) for each in buffers], np.uint64) for side in (0, 1))
-        is_valid, seen = np.zeros((count, rows), np.uint8), np.zeros(count, np.int64)
-        is_done = np.empty(rows, np.uint8)
-        self._decode(
-            address(data),
-            address(starts),
-            address(is_given),
-            rows,
-            address(columns),
-            address(names),
-            count,
-            *[address(each) for each in (values, offsets, is_valid, seen, is_done)],
+        assert nodes.shape[1] == len(NodeField)
+        assert nodes.flags.c_contiguous
+        return int(
+            self._decode(
+                address(data),
+                address(starts),
+                address(is_given),
+                start,
+                len(is_given),
+                address(nodes),
+                len(nodes),
+                address(names),
+                address(is_done),
+            )
         )
-        return is_done.view(np.bool_), is_valid.view(np.bool_)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from datasources.formats.api.decoder import RecordStatus
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
-from datasources.formats.json.native_path import NativeDecoder
+from datasources.formats.json.native_path.native_decoder import NativeDecoder
 from datasources.formats.json.partial_rows import PartialRows, filled_in, nothing_done, with_rows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import Zone
@@ -53,8 +53,8 @@ class JsonEngine:
             schema, [f.name for f in wanted], zone, types={f.name: f.type for f in wanted}
         )
         self._slow_path = SlowPathDecoder(schema, zone)
-        library = native() if NativeDecoder.can_decode(schema) else None
-        self._native_path = None if library is None else NativeDecoder(library, schema, [f.name for f in wanted], zone)
+        library = native()
+        self._native_path = None if library is None else NativeDecoder(library, schema, wanted, zone)
         self._bad_row = (None,) * len(schema)
 
     def decode(self, values: pa.Array) -> JsonColumns:

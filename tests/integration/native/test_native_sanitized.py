@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 NATIVE: Final = ROOT / "datasources" / "native"
 FLAGS: Final = ("-O1", "-g", "-fsanitize=address", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-Wall", "-Werror")
+NESTED: Final = "tests/property/formats/test_json_native_nested.py"
 BEYOND_THE_END: Final = """
 import numpy as np
 from datasources.native import native
@@ -88,9 +89,10 @@ def test_records_from_memory_stay_in_their_buffers(sanitized):
     "tests",
     [
         ["tests/unit/formats/json/test_json_format.py", "-k", "native"],
-        *full(["tests/property/formats/test_json_native.py"]),
+        [NESTED, "-k", "left or nested or fit or limits or slice or halfway or names"],
+        *full(["tests/property/formats/test_json_native.py"], [NESTED]),
     ],
-    ids=["fixed", "generated"],
+    ids=["fixed", "nested", "generated", "generated nested"],
 )
 def test_documents_stay_in_their_buffers(sanitized, tests):
     run_native_tests(sanitized, *tests)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.formats.json.native_path import NativeDecoder
-from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
+from datasources.formats.json.native_path.native_decoder import NativeDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.grammar.zones import find_zone
 from tests.support.format_documents import batch_of, hostile_documents
+from tests.support.native_documents import check as check_schema
+from tests.support.native_documents import decoded
 
 DDL = (
     "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP NOT NULL, a TINYINT, b SMALLINT, c INT, g BOOLEAN, "
@@ -35,61 +35,28 @@ WAYS_TO_BE_PLAIN = [
     b'{"item":true,"ts":"1000-01-01 23:59:59.999999-17:59","price":-0.0001}',
     b'{"ts":1,"price":1e22,"a":99,"b":-9999,"c":999999999,"x":1.5e-3,"y":null,"z":false,"x":""}',
     '{"ts":1,"item":"é日本😀","ü":"é"}'.encode(),
+    b'{"ts":2,"item":"a\\"\\\\\\/\\b\\f\\n\\r\\tb\\u0000\\u00e9\\u20ac\\ud83d\\ude00 0123456789abcdef \\uFFFF"}',
+    b'{"ts":0,"other":{"x":[1,{"y\\n":"\\ud83d"},[],{}],"x":null},"price":0.12345678901234567,"z":[[[]]]}',
+    b'{"ts":0,"price":-0.0,"x":1e400,"y":123456789012345678901234567890}',
+    b'{"ts":0,"price":-0,"user":1234567890123456789,"c":2147483647,"a":-128,"b":-32768}',
+    b'{"ts":0,"user":-9223372036854775808,"c":-2147483648,"d":"2024-02-29","n":"2000-02-29T00:00:00"}',
     b'{"ts":"9999-12-31T23:59:59+17:59","d":"1999-12-31","n":"1582-10-10T00:00:00"}',
 ]
-
-
-def exact_array(documents: list[bytes]) -> pa.Array:
-    """Texts in a buffer that ends where they end, so that a checked build notices a read behind them."""
-    data = np.frombuffer(b"".join(documents) or b" ", np.uint8).copy()
-    starts = np.cumsum([0, *map(len, documents)]).astype(np.int32)
-    return pa.Array.from_buffers(pa.string(), len(documents), [None, pa.py_buffer(starts), pa.py_buffer(data)])
-
-
-def exact_row(exact: SlowPathDecoder, document: bytes) -> list[Any] | str:
-    try:
-        return list(exact.row(document))
-    except BadRecord as bad:
-        return str(bad)
 
 
 def rows_of(columns: list[pa.Array]) -> list[list[Any]]:
     return [list(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
 
 
-def exact_values(rows: list[list[Any]]) -> list[list[Any]]:
-    arrays = [pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)]
-    return rows_of(arrays)
-
-
 def check(library: Any, documents: list[bytes], zone: str | None = "UTC") -> int:
     """Hold what is decoded against the slow path; return how many documents were."""
-    documents = [each for each in documents if is_utf8(each)]
-    found = NativeDecoder(library, SCHEMA, SCHEMA.names, zone and find_zone(zone)).decode(exact_array(documents))
-    exact = SlowPathDecoder(SCHEMA, zone and find_zone(zone))
-    done = np.flatnonzero(found.is_done).tolist()
-    wanted = [exact_row(exact, documents[row]) for row in done]
-    bad = [(documents[row], reason) for row, reason in zip(done, wanted, strict=True) if isinstance(reason, str)]
-    assert not bad
-    rows = rows_of(found.columns)
-    for row, expected in zip(done, exact_values(wanted), strict=True):
-        assert repr(rows[row]) == repr(expected), documents[row]
-    left = set(range(len(documents))) - set(done)
-    assert all(value is None for row in left for value in rows[row])
-    return len(done)
-
-
-def is_utf8(document: bytes) -> bool:
-    try:
-        document.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return int(check_schema(library, SCHEMA, documents, zone).sum())
 
 
 def test_plain_documents_are_decoded_here(library):
     assert check(library, [PLAIN, *WAYS_TO_BE_PLAIN]) == 1 + len(WAYS_TO_BE_PLAIN)
-    (row,) = rows_of(NativeDecoder(library, SCHEMA, ["n", "user"], None).decode(exact_array([PLAIN])).columns)
+    wanted = [SCHEMA.field(name) for name in ("n", "user")]
+    (row,) = rows_of(decoded(library, SCHEMA, [PLAIN], None, wanted).columns)
     assert row == [datetime(2026, 7, 1, 1, 2, 3), 123]
 
 
@@ -99,12 +66,34 @@ def test_plain_documents_are_decoded_here(library):
         b'{"ts":0,"ts":0}',
         b'{"item":"x"}',
         b'{"ts":null}',
-        b'{"ts":0,"item":"a\\u0041"}',
-        b'{"ts":0,"other":{"x":1}}',
-        b'{"ts":0,"price":0.12345678901234567}',
-        b'{"ts":0,"price":-0.0}',
-        b'{"ts":0,"user":1234567890123456789}',
-        b'{"ts":0,"d":"2024-02-29"}',
+        b'{"ts":0,"item":"a\\ud83d"}',
+        b'{"ts":0,"item":"a\\ude00"}',
+        b'{"ts":0,"item":"a\\ud83d\\ud83d"}',
+        b'{"ts":0,"item":"a\\u004"}',
+        b'{"ts":0,"item":"a\\x"}',
+        b'{"ts":0,"item":"a\tb"}',
+        b'{"ts":0,"item":"a',
+        b'{"ts":0,"item":{"a":1}}',
+        b'{"ts":0,"item":1.5}',
+        b'{"ts":0,"other":{"x":1}',
+        b'{"ts":0,"other":{"x":01}}',
+        b'{"ts":0,"other":[1,]}',
+        b'{"ts":0,"other":{"x":1,}}',
+        b'{"ts":0,"other":[1}}',
+        b'{"ts":0,"other":"\\q"}',
+        b'{"ts":0,"\\u006fther":1}',
+        b'{"ts":0,"price":0.12345678901234567891}',
+        b'{"ts":0,"price":1e400}',
+        b'{"ts":0,"price":1e-40}',
+        b'{"ts":0,"price":NaN}',
+        b'{"ts":0,"user":9223372036854775808}',
+        b'{"ts":0,"user":-9223372036854775809}',
+        b'{"ts":0,"a":128}',
+        b'{"ts":0,"c":2147483648}',
+        b'{"ts":0,"user":-0}',
+        b'{"ts":0,"d":"2023-02-29"}',
+        b'{"ts":0,"d":"1900-02-29"}',
+        b'{"ts":9223372036854}',
         b'{"ts":0} {',
         b'{"ts":0,}',
         b'{"ts":0,"' + b"x" * 2_000 + b'":1}',
@@ -116,9 +105,9 @@ def test_other_documents_are_left(library, document):
     assert check(library, [PLAIN, document, PLAIN]) == 2
 
 
-def test_local_times_are_left_where_they_do_not_mean_utc(library):
+def test_local_times_are_left_where_no_zone_is_known(library):
     local = PLAIN.replace(b".123Z", b"")
-    assert [check(library, [local], zone) for zone in ("UTC", "Europe/Berlin", None)] == [1, 0, 0]
+    assert [check(library, [local], zone) for zone in ("UTC", "Europe/Berlin", "-03:30", None)] == [1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("at", range(len("2026-01-01T00:00:00.123Z")))
@@ -134,9 +123,8 @@ def test_any_character_at_any_place_of_a_time(library, at):
 def test_names_that_json_writes_with_an_escape_are_left(library):
     names = ['a"b', "a\\b", "a\nb", "ts", "t", "ts2", "n" * 1_000, "m" * 1_001]
     schema = pa.schema([pa.field(name, pa.int64()) for name in names])
-    decoder = NativeDecoder(library, schema, names, None)
     documents = [b'{"%s":1}' % name.encode() for name in names] + [b'{"a\\"b":1}', b'{"a\\\\b":1,"t":2}']
-    found = decoder.decode(exact_array(documents))
+    found = decoded(library, schema, documents, None, list(schema))
     assert np.flatnonzero(found.is_done).tolist() == [3, 4, 5, 6]
     assert [rows_of(found.columns)[row].index(1) for row in (3, 4, 5, 6)] == [3, 4, 5, 6]
 
@@ -150,13 +138,14 @@ def test_texts_of_any_size_at_the_end_of_all_documents(library, size):
 
 def test_a_slice_of_texts_and_nulls_among_them(library):
     texts = pa.array([None, PLAIN.decode(), None, '{"ts":1,"item":"y"}', "{", None]).slice(1, 4)
-    found = NativeDecoder(library, SCHEMA, ["item", "user", "g"], None).decode(texts)
+    wanted = [SCHEMA.field(name) for name in ("item", "user", "g")]
+    found = NativeDecoder(library, SCHEMA, wanted, None).decode(texts)
     assert found.is_done.tolist() == [True, False, True, False]
     assert rows_of(found.columns) == [["abc-17", 123, True], [None] * 3, ["y", None, None], [None] * 3]
 
 
 def test_without_a_wanted_column_documents_are_only_validated(library):
-    found = NativeDecoder(library, SCHEMA, [], None).decode(exact_array([PLAIN, b"{}"]))
+    found = decoded(library, SCHEMA, [PLAIN, b"{}"], None, [])
     assert (found.columns, found.is_done.tolist()) == ([], [True, False])
 
 

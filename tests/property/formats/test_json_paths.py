@@ -1,11 +1,10 @@
-"""Which way a document takes, DuckDB's or Python's, must never be visible in its row."""
+"""Which way a document takes, C's or Python's, must never be visible in its row."""
 
 from __future__ import annotations
 
 import json
 import random
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,39 +15,12 @@ from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.grammar.zones import find_zone
+from tests.support.decoded_values import plain
 from tests.support.format_documents import SCHEMAS, batch_of, document_of, hostile_documents, written_alike
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
 ZONES = ("UTC", "Europe/Berlin", "-03:30", None)
-
-
-def bits(value: object) -> object:
-    """A value that equals another one only if nothing at all tells them apart, the sign of a zero and NaN included."""
-    if isinstance(value, float):
-        return "nan" if np.isnan(value) else value.hex()
-    if isinstance(value, (list, tuple)):
-        return [bits(item) for item in value]
-    return {name: bits(item) for name, item in value.items()} if isinstance(value, dict) else value
-
-
-def plain(array: pa.Array) -> list[object]:
-    """Values of a column, with times as numbers: Python's cannot hold the years that Spark's can."""
-    return [bits(value) for value in as_numbers(array).to_pylist()]
-
-
-def as_numbers(array: pa.Array) -> pa.Array:
-    arrow = array.type
-    if pa.types.is_timestamp(arrow):
-        return array.cast(pa.int64())
-    if pa.types.is_date(arrow):
-        return array.cast(pa.int32())
-    if pa.types.is_struct(arrow):
-        fields = [as_numbers(part) for part in array.flatten()]
-        return pa.StructArray.from_arrays(fields, names=[f.name for f in arrow], mask=array.is_null())
-    if pa.types.is_map(arrow) or pa.types.is_list(arrow):
-        return pa.array([None if not item.is_valid else as_numbers(item.values).to_pylist() for item in array])
-    return array
 
 
 def one_by_one(exact: SlowPathDecoder, value: bytes | None) -> tuple[RecordStatus, list[object] | None, str | None]:
