@@ -62,13 +62,11 @@ OLD_CLASSES = {
 
 EXCEPTIONS = {
     "AT_LEAST_ONCE": "a guarantee of Flink's",
-    "DuckDbError": "a product's name",
     "DuckDBError": "a product's name",
     "HOLD": "a value of the option watermark.all-idle",
     "at_least": "an adverb",
     "hold": "tests: the JSON key of a table's load gate as a keyword argument",
     "holds_back": "the standard verb for a watermark",
-    "holds_map": "a verb, of a type",
     "_in_place": "an adverb",
     "_rounded_to_odd": "a rounding mode",
     "least": "a function of Spark's",

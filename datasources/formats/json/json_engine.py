@@ -1,8 +1,7 @@
-"""The facade of the three JSON decoding paths, which all give the same rows.
+"""The facade of the two JSON decoding paths, which give the same rows.
 
-Flat documents of plain values are decoded by the C library (`native_path`). Others are decoded in batches by DuckDB
-(`fast_path`), but only those for which its result is known to equal Spark's; every other document is decoded by
-itself (`slow_path`).
+Documents are decoded in batches by the C library (`native_path`), but only those of whose values it is certain; every
+other document is decoded by itself in Python (`slow_path`), which has all the rules.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.formats.api.decoder import RecordStatus
-from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.native_path.native_decoder import NativeDecoder
-from datasources.formats.json.partial_rows import PartialRows, filled_in, nothing_done, with_rows
+from datasources.formats.json.partial_rows import PartialRows, nothing_done, with_rows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import Zone
 from datasources.native import native
@@ -49,9 +47,6 @@ class JsonEngine:
     def __init__(self, schema: pa.Schema, wanted: Sequence[pa.Field], zone: Zone | None) -> None:
         self._column_indexes = [schema.get_field_index(f.name) for f in wanted]
         self._types = [f.type for f in wanted]
-        self._fast_path = TemplateDecoder(
-            schema, [f.name for f in wanted], zone, types={f.name: f.type for f in wanted}
-        )
         self._slow_path = SlowPathDecoder(schema, zone)
         library = native()
         self._native_path = None if library is None else NativeDecoder(library, schema, wanted, zone)
@@ -59,7 +54,7 @@ class JsonEngine:
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()` or `pa.string()`; null stands for a Kafka null value."""
-        partial = self._decoded(_texts(values))
+        partial = self._native_rows(values)
         has_value = np.asarray(values.is_valid())
         remaining = np.flatnonzero(has_value & ~partial.is_done)
         rows, reasons = self._slow_path_rows(values, remaining)
@@ -70,14 +65,10 @@ class JsonEngine:
         columns = self._assembled(partial, remaining, rows)
         return JsonColumns(columns=columns, statuses=statuses, reasons=reasons)
 
-    def _decoded(self, texts: pa.Array) -> PartialRows:
-        """Decode the documents that the native and the fast path support."""
+    def _native_rows(self, values: pa.Array) -> PartialRows:
         if self._native_path is None:
-            return self._fast_path.decode(texts) or nothing_done(len(texts), self._types)
-        partial = self._native_path.decode(texts)
-        remaining = np.flatnonzero(~partial.is_done & np.asarray(texts.is_valid()))
-        found = self._fast_path.decode(texts.take(pa.array(remaining))) if len(remaining) else None
-        return partial if found is None else filled_in(partial, remaining, found)
+            return nothing_done(len(values), self._types)
+        return self._native_path.decode(_texts(values))
 
     def _slow_path_rows(
         self, values: pa.Array, remaining: npt.NDArray[np.intp]

@@ -17,8 +17,7 @@ from datasources.grammar.zones import Zone, find_zone
 class JsonDecoder:
     """Decodes JSON objects into the columns of a schema.
 
-    It is configuration until its first batch, and is pickled as such; its templates stay in the process. Not
-    thread-safe.
+    It is configuration until its first batch, and is pickled as such; Not thread-safe.
 
     Attributes:
         schema: the columns with their nullability as declared; `ddl.parse_schema` makes one.

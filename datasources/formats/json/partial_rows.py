@@ -26,21 +26,6 @@ def nothing_done(rows: int, types: Sequence[pa.DataType]) -> PartialRows:
     return PartialRows([pa.nulls(rows, each) for each in types], np.zeros(rows, np.bool_))
 
 
-def joined(one: PartialRows, other: PartialRows) -> PartialRows:
-    """Return the rows of both, one behind the other."""
-    columns = [pa.concat_arrays(pair) for pair in zip(one.columns, other.columns, strict=True)]
-    return PartialRows(columns, np.concatenate((one.is_done, other.is_done)))
-
-
-def filled_in(partial: PartialRows, rows: npt.NDArray[np.intp], found: PartialRows) -> PartialRows:
-    """Return partial rows completed with rows that were decoded later."""
-    is_done = partial.is_done.copy()
-    is_done[rows] = found.is_done
-    return PartialRows(
-        [with_rows(column, rows, late) for column, late in zip(partial.columns, found.columns, strict=True)], is_done
-    )
-
-
 def with_rows(column: pa.Array, rows: npt.NDArray[np.intp], values: pa.Array) -> pa.Array:
     """Return a column with the values of some rows replaced."""
     if len(rows) == len(column):

@@ -1,4 +1,4 @@
-"""The slow path: record by record, in Python, for documents that the fast paths do not decode.
+"""The slow path: record by record, in Python, for documents that the native path does not decode.
 
 A record is bad here exactly when Spark's `from_json` fails on it in FAILFAST mode, and also when there is anything but
 blanks after the object, when a column declared NOT NULL gets no value, and in the cases that docs/formats.md lists.

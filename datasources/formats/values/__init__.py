@@ -1,4 +1,4 @@
 """Values that several formats read.
 
-`datetime_text` reads times, `usage_cache` keeps templates that records still use.
+`datetime_text` reads times, `usage_cache` keeps what records still use.
 """

@@ -1,4 +1,4 @@
-"""A cache of templates derived from records, with eviction by usage."""
+"""A cache of what was derived from records, with eviction by usage."""
 
 from __future__ import annotations
 
@@ -30,16 +30,9 @@ class UsageCache(Generic[T]):
     def __len__(self) -> int:
         return len(self._use)
 
-    def __contains__(self, item: T) -> bool:
-        return item in self._use
-
     def add(self, item: T) -> None:
         """Add an item that one record used."""
         self._use.setdefault(item, 1.0)
-
-    def replace(self, item: T, by: T) -> None:
-        """Replace an item by another, which takes over its usage."""
-        self._use[by] = self._use.pop(item) + (self._use.get(by, 0.0) if by != item else 0.0)
 
     def count(self, item: T, records: int) -> None:
         """Count records that used an item."""
@@ -49,7 +42,3 @@ class UsageCache(Generic[T]):
         """Halve all usages; evict items that are rarely used or exceed the maximum."""
         retained = list(self)[: self._max_items]
         self._use = {item: self._use[item] / 2 for item in retained if self._use[item] / 2 >= _MIN_USE}
-
-    def clear(self) -> None:
-        """Remove all items."""
-        self._use.clear()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from datasources.formats.api.decoder import RecordStatus
-from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.grammar.zones import find_zone
@@ -20,7 +17,7 @@ UTC = find_zone("UTC")
 SCHEMA = parse_schema(
     "a INT NOT NULL, s STRUCT<x: INT NOT NULL, y: STRING, t: STRUCT<u: INT, v: DATE>>, m MAP<STRING, INT>"
 )
-# The second half is in single quotes, which the fast path does not know.
+# The second half is in single quotes, which the native path does not know.
 GOOD = [
     '{"a":1,"s":{"x":1,"y":"k","t":{"u":2,"v":"2026-01-02"}},"m":{"p":1}}',
     '{"a":2,"s":null,"m":null}',
@@ -59,36 +56,27 @@ def test_a_document_is_bad_whatever_is_wanted_of_it(wanted):
     assert [len(column) for column in found.columns] == [8] * len(wanted)
 
 
-def done(ddl: str, documents: list[str], *, wanted: list[str] | None = None) -> list[bool]:
-    schema = parse_schema(ddl)
-    part = TemplateDecoder(schema, schema.names if wanted is None else wanted, UTC).decode(pa.array(documents))
-    return [] if part is None else part.is_done.tolist()
+def test_times_of_all_forms_may_be_mixed():
+    texts = ('"2026-03-29T02:30:00"', '"2026-10-25T02:30:00"', '"2026-07-01T00:00:00Z"', "5", '"2026-07-01T00:00:00"')
+    schema = parse_schema("a TIMESTAMP, l ARRAY<TIMESTAMP>")
+    documents = [f'{{"a":{text},"l":[{text},null]}}'.encode() for text in texts]
+    found = JsonEngine(schema, list(schema), find_zone("Europe/Berlin")).decode(pa.array(documents, pa.binary()))
+    expected = [1774747800000000, 1792888200000000, 1782864000000000, 5000000, 1782856800000000]
+    assert found.columns[0].cast(pa.int64()).to_pylist() == expected
+    assert found.columns[1].flatten().cast(pa.int64()).to_pylist() == [n for each in expected for n in (each, None)]
 
 
-def test_documents_without_wanted_columns_take_the_fast_path():
-    documents = [json.dumps({"a": n, "b": "x"}) for n in range(50)]
-    assert done("a INT, b STRING", [*documents, '{"a":"x"}'], wanted=[]) == [True] * 50 + [False]
-
-
-def test_alternating_documents_take_the_fast_path_at_once():
-    kinds = ['{"a":null,"op":"c"}', '{"op":"u","a":{"x":1}}', '{"op":"d"}']
-    assert done("a STRUCT<x: INT>, op STRING", [kinds[n % 3] for n in range(600)]) == [True] * 600
-
-
-def test_binary_values_in_structs_take_the_fast_path():
-    ddl = "s STRUCT<b: BINARY, i: STRUCT<c: BINARY NOT NULL>>"
+def test_binary_values_in_structs():
+    schema = parse_schema("s STRUCT<b: BINARY, i: STRUCT<c: BINARY NOT NULL>>")
     documents = ['{"s":{"b":"AQI=","i":{"c":"AA=="}}}', '{"s":{"b":null,"i":null}}', '{"s":null}']
-    assert done(ddl, documents) == [True] * 3
-    schema = parse_schema(ddl)
     found = JsonEngine(schema, list(schema), UTC).decode(pa.array([d.encode() for d in documents], pa.binary()))
     assert found.columns[0].to_pylist() == [{"b": b"\1\2", "i": {"c": b"\0"}}, {"b": None, "i": None}, None]
     assert found.columns[0].type == schema.types[0]
 
 
-def test_binary_values_inside_of_lists_do_not_but_are_decoded():
+def test_binary_values_inside_of_lists():
     schema = parse_schema("l ARRAY<BINARY>, s ARRAY<STRUCT<b: BINARY>>")
     documents = ['{"l":["AQI=",null],"s":[{"b":"AA=="}]}']
-    assert TemplateDecoder(schema, schema.names, UTC).decode(pa.array(documents)) is None
     found = JsonEngine(schema, list(schema), UTC).decode(pa.array([d.encode() for d in documents], pa.binary()))
     assert [column.to_pylist() for column in found.columns] == [[[b"\1\2", None]], [[{"b": b"\0"}]]]
 
