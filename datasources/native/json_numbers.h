@@ -79,7 +79,7 @@ static inline const uint8_t *number(const uint8_t *at, const uint8_t *end, json_
  *
  * 10^power = 5^power * 2^power, and 5^27 has 63 bits: the product is exact in 128 bits, and the quotient has more than
  * 64 bits, of which those that are dropped decide together with whether the division has a rest. */
-static inline double nearest(uint64_t digits, int64_t power, int bits) {
+static double nearest(uint64_t digits, int64_t power, int bits) {
     uint64_t fives = 1;
     for (int64_t i = power < 0 ? -power : power; i > 0; i--) fives *= 5;
     int64_t zeros = __builtin_clzll(digits), exponent = power;
@@ -148,8 +148,8 @@ static inline int64_t add_digit(json_digits *digits, uint8_t byte) {
 }
 
 /* A number without exponent in units of its `scale`th place; half a unit is rounded away from zero. */
-static inline const uint8_t *decimal(const uint8_t *at, const uint8_t *end, int64_t precision, int64_t scale,
-                                     __int128 *value) {
+static const uint8_t *long_decimal(const uint8_t *at, const uint8_t *end, int64_t precision, int64_t scale,
+                                   __int128 *value) {
     const uint8_t *behind = any_number(at, end);
     if (!behind) return NULL;
     json_digits digits = {0, 0, 0, 0};
@@ -169,4 +169,27 @@ static inline const uint8_t *decimal(const uint8_t *at, const uint8_t *end, int6
     if (found >= power_of_ten(precision)) return NULL;
     *value = is_negative ? -(__int128)found : (__int128)found;
     return behind;
+}
+
+/* The same, with the usual digits on the shortest way. */
+static inline const uint8_t *decimal(const uint8_t *at, const uint8_t *end, int64_t precision, int64_t scale,
+                                     __int128 *value) {
+    const uint8_t *begin = at, *point = NULL;
+    int is_negative = at < end && *at == '-';
+    uint64_t digits = 0;
+    at += is_negative;
+    const uint8_t *first = at;
+    for (; at < end && at - first < MOST_DIGITS; at++) {
+        if (is_digit(*at)) digits = digits * 10 + (uint64_t)(*at - '0');
+        else if (*at == '.' && !point) point = at;
+        else break;
+    }
+    int64_t places = point ? at - point - 1 : 0, whole_digits = (point ? point : at) - first;
+    int is_usual = at - first < MOST_DIGITS && places <= scale && whole_digits + scale < MOST_DIGITS &&
+                   whole_digits + scale <= precision && whole_digits && (!point || places) &&
+                   (*first != '0' || whole_digits == 1) && (at >= end || (*at != 'e' && *at != 'E' && *at != '.'));
+    if (!is_usual) return long_decimal(begin, end, precision, scale, value);
+    int64_t found = (int64_t)(digits * (uint64_t)power_of_ten(scale - places));
+    *value = is_negative ? -found : found;
+    return at;
 }

@@ -72,18 +72,25 @@ static inline void keep_text(const json_table *table, json_node *node, int64_t s
     end_part(node, slot, offset + bytes);
 }
 
+/* A text that is not kept, or whose first escape is at `first`. */
+static const uint8_t *long_string(json_node *node, const uint8_t *at, const uint8_t *first, const uint8_t *end,
+                                  int64_t slot) {
+    const uint8_t *last;
+    if (!node->values) return (last = string_end(at, end)) ? last + 1 : NULL;
+    uint8_t *to = node->values + *offset_of(node, slot);
+    if (!(last = unescaped(at, first, end, &to))) return NULL;
+    end_part(node, slot, to - node->values);
+    return last + 1;
+}
+
 /* A string behind its opening quote, as a text. */
 static inline const uint8_t *string(const json_table *table, json_node *node, const uint8_t *at, const uint8_t *end,
                                     int64_t slot) {
     const uint8_t *last = special(at, end);
     if (!last) return NULL;
-    if (*last == '"') keep_text(table, node, slot, at, last - at);
-    else if (!node->values) last = string_end(at, end);
-    else {
-        uint8_t *begin = node->values + *offset_of(node, slot), *to = begin;
-        if ((last = unescaped(at, last, end, &to))) end_part(node, slot, to - node->values);
-    }
-    return last ? last + 1 : NULL;
+    if (*last != '"' || !node->values) return long_string(node, at, last, end, slot);
+    keep_text(table, node, slot, at, last - at);
+    return last + 1;
 }
 
 static inline int sextet(uint8_t byte) {

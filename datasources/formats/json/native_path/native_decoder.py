@@ -31,8 +31,7 @@ class NativeDecoder:
     ) -> None:
         self._library = library
         self._tree = NodeTree(schema, zone)
-        self._wanted = list(wanted)
-        self._wanted_nodes = self._tree.wanted_nodes(wanted)
+        self._wanted = self._tree.wanted(wanted)
         self._local = None if zone is None else LocalTimes(zone)
 
     def decode(self, texts: pa.Array) -> PartialRows:
@@ -48,9 +47,9 @@ class NativeDecoder:
         is_given = np.ascontiguousarray(np.asarray(texts.is_valid()))
         is_done = np.zeros(count, np.bool_)
         size = int(begins[-1] - begins[0])
-        buffers = NodeBuffers(self._tree, self._wanted_nodes, (count, size), self._local)
+        buffers = NodeBuffers(self._tree.table, self._wanted, (count, size), self._local)
         documents = content, begins, is_given
         at = 0
-        while (at := self._library.json.decode(documents, at, buffers.nodes, self._tree.names, is_done)) < count:
+        while (at := self._library.json.decode(documents, at, buffers.table, self._tree.names, is_done)) < count:
             buffers.grow()
-        return PartialRows(buffers.columns(self._wanted), is_done)
+        return PartialRows(buffers.columns(), is_done)

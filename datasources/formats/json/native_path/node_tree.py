@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -21,7 +22,7 @@ from datasources.native.json_rows import MAX_NAME_BYTES, NodeField
 _NOT_PLAIN: Final = re.compile(rb'[\x00-\x1f"\\]')
 
 
-class _Form(IntEnum):
+class Form(IntEnum):
     """How C converts a value (json_rows.c)."""
 
     BOOLEAN = 0
@@ -47,33 +48,24 @@ class _LocalTime(IntEnum):
     ZONE_IS_KNOWN = 2
 
 
-_FORMS: Final[Mapping[pa.DataType, _Form]] = {
-    pa.bool_(): _Form.BOOLEAN,
-    **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), _Form.INTEGER),
-    pa.float32(): _Form.FLOAT,
-    pa.float64(): _Form.DOUBLE,
-    pa.string(): _Form.STRING,
-    pa.binary(): _Form.BINARY,
-    pa.date32(): _Form.DATE,
-    NTZ: _Form.LOCAL,
-    TIMESTAMP: _Form.INSTANT,
+_FORMS: Final[Mapping[pa.DataType, Form]] = {
+    pa.bool_(): Form.BOOLEAN,
+    **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), Form.INTEGER),
+    pa.float32(): Form.FLOAT,
+    pa.float64(): Form.DOUBLE,
+    pa.string(): Form.STRING,
+    pa.binary(): Form.BINARY,
+    pa.date32(): Form.DATE,
+    NTZ: Form.LOCAL,
+    TIMESTAMP: Form.INSTANT,
 }
 _NESTED: Final = (
-    (pa.types.is_decimal128, _Form.DECIMAL),
-    (pa.types.is_struct, _Form.STRUCT),
-    (pa.types.is_list, _Form.ARRAY),
-    (pa.types.is_map, _Form.MAP),
+    (pa.types.is_decimal128, Form.DECIMAL),
+    (pa.types.is_struct, Form.STRUCT),
+    (pa.types.is_list, Form.ARRAY),
+    (pa.types.is_map, Form.MAP),
 )
-
-
-def has_parts(arrow: pa.DataType) -> bool:
-    """Return whether a value has any number of parts, each with a slot of its own."""
-    return bool(pa.types.is_list(arrow) or pa.types.is_map(arrow))
-
-
-def is_text(arrow: pa.DataType) -> bool:
-    """Return whether a value is a text or bytes."""
-    return arrow in {pa.string(), pa.binary()}
+_WITHOUT_WIDTH: Final = frozenset((Form.STRING, Form.BINARY, Form.STRUCT, Form.ARRAY, Form.MAP))
 
 
 def parts_of(arrow: pa.DataType) -> list[pa.Field]:
@@ -83,6 +75,43 @@ def parts_of(arrow: pa.DataType) -> list[pa.Field]:
     if pa.types.is_list(arrow):
         return [arrow.value_field.with_nullable(True)]
     return [arrow.key_field, arrow.item_field.with_nullable(True)] if pa.types.is_map(arrow) else []
+
+
+@dataclass(frozen=True, slots=True)
+class WantedNode:
+    """A node whose values are kept.
+
+    Attributes:
+        index: its row in the table of nodes.
+        type: of the column, or of the part of one, that it becomes.
+        form: how C converts a value.
+        domain: the ARRAY or MAP to whose parts it belongs; 0 = to the documents.
+        width: bytes of a value; 0 where the values have offsets or are those of other nodes.
+        children: those of the type's parts that are wanted.
+    """
+
+    index: int
+    type: pa.DataType
+    form: Form
+    domain: int
+    width: int
+    children: tuple[WantedNode, ...]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a value has any number of parts, each with a slot of its own."""
+        return self.form in {Form.ARRAY, Form.MAP}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a value is a text or bytes."""
+        return self.form in {Form.STRING, Form.BINARY}
+
+    def with_all_below(self) -> Iterator[WantedNode]:
+        """Yield it and all nodes below it."""
+        yield self
+        for child in self.children:
+            yield from child.with_all_below()
 
 
 class NodeTree:
@@ -104,8 +133,8 @@ class NodeTree:
         names, at = b"", 0
         while at < len(fields):
             children = parts_of(fields[at].type)
-            domain = at if has_parts(fields[at].type) else rows[at].get(NodeField.DOMAIN, 0)
             rows[at] |= _numbers(fields[at], children, len(fields), zone)
+            domain = at if rows[at][NodeField.FORM] in {Form.ARRAY, Form.MAP} else rows[at].get(NodeField.DOMAIN, 0)
             rows[at] |= {NodeField.NAME_AT: len(names), NodeField.NAME_BYTES: _name_bytes(fields[at].name.encode())}
             names += fields[at].name.encode()
             fields += children
@@ -115,29 +144,25 @@ class NodeTree:
         self.names = np.frombuffer(names + b"\0", np.uint8)
         self.table = np.array([[row.get(each, 0) for each in NodeField] for row in rows], np.int64)
 
-    def domain(self, node: int) -> int:
-        """Return the ARRAY or MAP to whose parts a node belongs; 0 = to the documents."""
-        return int(self.table[node, NodeField.DOMAIN])
+    def wanted(self, fields: Sequence[pa.Field]) -> tuple[WantedNode, ...]:
+        """Return the nodes of wanted columns; a STRUCT in a wanted type may have fewer fields than in the schema."""
+        return self._wanted(0, fields)
 
-    def children(self, node: int) -> range:
-        """Return the children of a node."""
-        first, count = (int(self.table[node, each]) for each in (NodeField.FIRST, NodeField.COUNT))
-        return range(first, first + count)
+    def _wanted(self, parent: int, fields: Sequence[pa.Field]) -> tuple[WantedNode, ...]:
+        arrow, first = self.types[parent], int(self.table[parent, NodeField.FIRST])
+        positions: Sequence[int] = range(len(fields))
+        if pa.types.is_struct(arrow):
+            positions = [arrow.get_field_index(field.name) for field in fields]
+            assert -1 not in positions
+        return tuple(
+            self._wanted_node(first + position, field.type) for position, field in zip(positions, fields, strict=True)
+        )
 
-    def child(self, node: int, position: int, wanted: pa.Field) -> int:
-        """Return the child that a wanted field is: of a STRUCT that of its name, otherwise that at its position."""
-        arrow = self.types[node]
-        return self.children(node)[arrow.get_field_index(wanted.name) if pa.types.is_struct(arrow) else position]
-
-    def wanted_nodes(self, wanted: Sequence[pa.Field]) -> set[int]:
-        """Return the nodes of wanted columns; a STRUCT in a wanted type may have fewer fields than the schema's."""
-        return set(self._below(0, wanted))
-
-    def _below(self, node: int, wanted: Sequence[pa.Field]) -> Iterator[int]:
-        for position, field in enumerate(wanted):
-            child = self.child(node, position, field)
-            yield child
-            yield from self._below(child, parts_of(field.type))
+    def _wanted_node(self, index: int, arrow: pa.DataType) -> WantedNode:
+        children = self._wanted(index, parts_of(arrow))
+        form, domain = Form(int(self.table[index, NodeField.FORM])), int(self.table[index, NodeField.DOMAIN])
+        width = 0 if form in _WITHOUT_WIDTH else max(1, arrow.bit_width // 8)
+        return WantedNode(index, arrow, form, domain, width, children)
 
 
 def _numbers(field: pa.Field, children: Sequence[pa.Field], first: int, zone: Zone | None) -> dict[NodeField, int]:
@@ -154,7 +179,7 @@ def _numbers(field: pa.Field, children: Sequence[pa.Field], first: int, zone: Zo
     }
 
 
-def _form(arrow: pa.DataType) -> _Form:
+def _form(arrow: pa.DataType) -> Form:
     return _FORMS[arrow] if arrow in _FORMS else next(form for is_kind, form in _NESTED if is_kind(arrow))
 
 
