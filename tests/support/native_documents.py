@@ -20,7 +20,7 @@ __all__ = ["check", "decoded", "exact_array", "narrowed", "random_ddl", "share_d
 
 _SCALARS: Final = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "STRING", "STRING", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ",
-    "DECIMAL(10, 2)", "DECIMAL(38, 18)", "DECIMAL(38, 0)", "DECIMAL(2, 2)", "DECIMAL(19, 3)",
+    "DECIMAL(10, 2)", "DECIMAL(38, 18)", "DECIMAL(38, 0)", "DECIMAL(3, 2)", "DECIMAL(19, 3)",
 )  # fmt: skip
 _NAMES: Final = ("a", "b", "user", "A", "`odd name`", "`ä.b`", "`x-y`", "a_name_of_more_than_eight_bytes", "``")
 

@@ -16,6 +16,8 @@ from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.schema_text.ddl import parse_schema, schema_ddl
 from datasources.formats.schema_text.ddl_types import field_name_text, type_text
 from tests.support.format_documents import SCHEMAS, document_of, hostile_documents, written_alike
+from tests.support.forms import full
+from tests.support.native_documents import random_ddl
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -102,6 +104,17 @@ def test_accepted_records_have_the_values_of_from_json_and_bad_ones_fail_there_t
     rng = random.Random(f"parity {ddl}")
     documents = [*written_alike(rng, ddl, 40), *(document_of(rng, ddl) for _ in range(120)), *hostile_documents()]
     assert assert_parity(spark, ddl, documents) > 20
+
+
+@pytest.mark.parametrize("seed", [0, *full(*range(1, 20))])
+def test_records_of_generated_nested_schemas_have_the_values_of_from_json(spark, seed):
+    rng = random.Random(f"nested {seed}")
+    accepted = 0
+    for _ in range(4):
+        ddl = random_ddl(rng).replace(" NOT NULL", "")  # which Spark does not enforce
+        documents = [*written_alike(rng, ddl, 60), *(document_of(rng, ddl) for _ in range(60))]
+        accepted += assert_parity(spark, ddl, documents)
+    assert accepted > 100
 
 
 @pytest.mark.full
