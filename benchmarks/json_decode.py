@@ -22,7 +22,7 @@ from typing import Final
 import pyarrow as pa
 
 from benchmarks import orders
-from benchmarks.measure import load_before
+from benchmarks.measure import load_average
 from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.native import native
@@ -123,7 +123,7 @@ SHAPES: Final[dict[str, tuple[str, Callable[[int], bytes]]]] = {
 def main(arguments: Sequence[str]) -> None:
     """Measure in turns, print, and write the result file."""
     quick = "--quick" in arguments
-    load = load_before(is_saved=not quick)
+    load = load_average()
     batches = {
         name: pa.array([make(number) for number in range(_DOCUMENTS)], pa.binary())
         for name, (_, make) in SHAPES.items()

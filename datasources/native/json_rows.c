@@ -259,7 +259,7 @@ static inline const uint8_t *map_name(const json_table *table, json_node *node, 
                                       int64_t slot) {
     if (at >= end || *at != '"') return NULL;
     const uint8_t *last = string(table, node, at + 1, end, slot);
-    if (!last || last - at > MOST_NAME) return NULL;
+    if (!last || last - at - 2 > MOST_NAME) return NULL;
     if (node->is_valid) node->is_valid[slot] = VALUE;
     return colon(last, end);
 }

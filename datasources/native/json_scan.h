@@ -151,7 +151,7 @@ static inline const uint8_t *colon(const uint8_t *at, const uint8_t *end) {
 static inline const uint8_t *any_name(const uint8_t *at, const uint8_t *end) {
     if (at >= end || *at != '"') return NULL;
     const uint8_t *last = string_end(at + 1, end);
-    return last && last - at <= MOST_NAME ? colon(last + 1, end) : NULL;
+    return last && last - at - 1 <= MOST_NAME ? colon(last + 1, end) : NULL;
 }
 
 static const uint8_t *any_parts(const uint8_t *at, const uint8_t *end, int depth);

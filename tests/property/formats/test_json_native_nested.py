@@ -210,11 +210,12 @@ NEAR_MIDDLES = (
     "16777217", "16777219", "33554434", "9007199254740993", "9007199254740995", "1.00000017881393432617", "1.000000178813934326", "8388608.5",
     "8388609.5", "0.1", "3.4028235e38", "3.4028236e38", "340282350000000000000000000000000000000", "1e38", "7.1e27", "1e-27", "1.17549435e-38", "1e22", "1e23",
     "18446744073709551615", "9999999999999999999", "12345678901234567e10", "0.30000000000000004", "4503599627370496.5", "4503599627370497.5",
-    "9223372036854775807", "9223372036854775808", "1152921504606846976e27", "9999999999999999999e27", "9999999999999999999e-27",
+    "1475066090589988852e-25", "1328307789424591293e-24", "4385682269990286547e-25", "9223372036854775807", "9223372036854775808", "1152921504606846976e27", "9999999999999999999e27", "9999999999999999999e-27",
 )  # fmt: skip
 
 
 def test_numbers_that_are_nearly_halfway(library):
+    """Among them quotients of which 65 bits look like the middle, and are larger."""
     schema = parse_schema("f FLOAT, d DOUBLE")
     documents = [f'{{"f":{sign}{n},"d":{sign}{n}}}'.encode() for n in NEAR_MIDDLES for sign in ("", "-")]
     assert check(library, schema, documents).mean() > 0.6
@@ -254,6 +255,31 @@ def test_strings_of_any_escapes(library, parts):
     schema = parse_schema("s STRING, m MAP<STRING, STRING>, l ARRAY<STRING>")
     document = f'{{"s":"{text}","m":{{"{text}":"{text}"}},"l":["{text}"],"z":"{text}","y":{{"{text}":0}}}}'
     check(library, schema, [document.encode(), document.encode()])
+
+
+def test_every_character_may_be_escaped(library):
+    schema = parse_schema("s STRING, m MAP<STRING, STRING>")
+    codes = [*range(0, 0xD800, 7), *range(0xE000, 0x10000, 7), 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF]
+    texts = [f"\\u{code:04x}" for code in codes]
+    texts += [f"\\u{high:04X}\\u{low:04x}" for high in range(0xD800, 0xDC00, 9) for low in (0xDC00, 0xDE01, 0xDFFF)]
+    documents = [f'{{"s":"{text}","m":{{"{text}":"a{text}b"}}}}'.encode() for text in texts]
+    assert check(library, schema, documents).all()
+
+
+@pytest.mark.parametrize("second", ["\\ud800", "\\udbff", "\\ue000", "\\u0041", "\\n", "x", ""])
+def test_halves_of_pairs_are_left(library, second):
+    schema = parse_schema("s STRING, m MAP<STRING, INT>")
+    documents = [f'{{"s":"\\ud83d{second}"}}'.encode(), f'{{"m":{{"\\ude00{second}":1}}}}'.encode()]
+    assert not check(library, schema, documents).any()
+    assert check(library, schema, [b'{"z":"\\ud83d","y":{"\\ude00":["\\ude00\\ud83d"]}}']).all()
+
+
+@pytest.mark.parametrize("size", [999, 1_000, 1_001, 50_000, 50_001])
+def test_long_names_are_left(library, size):
+    schema = parse_schema("m MAP<STRING, INT>")
+    name = "n" * size
+    documents = [f'{{"m":{{"{name}":1}}}}'.encode(), f'{{"z":{{"{name}":1}}}}'.encode()]
+    assert check(library, schema, documents).tolist() == [size <= 1_000] * 2
 
 
 def test_names_are_equal_byte_by_byte(library):
