@@ -83,7 +83,7 @@ def _cost(windows: DataFrame) -> dict[str, Any]:
     """Run a count to its end; return its counts, CPU per record and records per second."""
     jvm = jvm_of_this_process()
     cpu, start = cpu_seconds(jvm), time.perf_counter()
-    found = run(windows, measured=False)
+    found = run(windows, ROWS, measured=False)
     cpu, elapsed = cpu_seconds(jvm) - cpu, time.perf_counter() - start
     return {**found, "cpu_us_per_record": round(cpu / ROWS * 1e6, 2), "rows_per_s": round(ROWS / elapsed)}
 

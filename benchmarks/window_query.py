@@ -87,6 +87,15 @@ def counted(df: DataFrame) -> DataFrame:
     return windows.select(F.col("window.start").cast("string"), "n", "total")
 
 
+def counted_in_the_reader(df: DataFrame) -> DataFrame:
+    """Return the same by `windowed`."""
+    from datasources import TimeWindow, windowed
+
+    aggregates = {"n": "COUNT(user)", "total": "SUM(price)"}
+    windows = windowed(df, aggregates, window=TimeWindow.tumble("10 s"), attribute="ts")
+    return windows.select(F.col("window_start").cast("string"), "n", "total")
+
+
 def counted_in_sql(
     spark: SparkSession, bootstrap: str, topic: str, batch_rows: int, *, pushes_aggregates: bool = True
 ) -> DataFrame:
@@ -174,7 +183,10 @@ def _per_record(cost: _Cost, rows: int, batch_rows: int) -> dict[str, Any]:
 def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
     spark: SparkSession, side: str, query: str, bootstrap: str, topic: str, batch_rows: int, *, measured: bool
 ) -> dict[str, Any]:
-    """Run a query of a side over a whole topic: `window`, `sql`, `sql-rows` (without push-down) or `raw`."""
+    """Run a query of a side over a whole topic: `window`, `window-rows`, `sql`, `sql-rows` or `raw`.
+
+    Those with rows are Tidemark's without push-down.
+    """
     source = (bootstrap, topic, batch_rows)
     if query == "raw":
         return run_raw(raw_values(spark, side, *source), batch_rows, measured=measured)
@@ -182,6 +194,8 @@ def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
         return run(counted_in_sql(spark, *source, pushes_aggregates=False), batch_rows, measured=measured)
     if query == "sql":
         return run(counted_in_sql(spark, *source), batch_rows, measured=measured)
+    if query == "window" and side == "tidemark":
+        return run(counted_in_the_reader(orders(spark, side, *source)), batch_rows, measured=measured)
     return run(counted(orders(spark, side, *source)), batch_rows, measured=measured)
 
 
@@ -191,7 +205,7 @@ def main() -> None:
     for name in ("side", "bootstrap", "topic"):
         parser.add_argument(name)
     parser.add_argument("batch_rows", type=int)
-    parser.add_argument("--query", choices=("window", "sql", "sql-rows", "raw"), default="window")
+    parser.add_argument("--query", choices=("window", "window-rows", "sql", "sql-rows", "raw"), default="window")
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--warm-ups", type=int, default=1)
     parser.add_argument("--jars", default="")
