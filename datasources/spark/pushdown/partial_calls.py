@@ -138,6 +138,8 @@ class PartialCalls:
         if kind(function) == "Sum" and wanted.typeName().startswith("decimal"):
             partial = self.catalyst.as_narrower_decimal(partial, wanted)
         new = function.withNewChildren(self.catalyst.seq([partial]))
+        if not new.dataType().equals(function.dataType()):
+            raise NotPushed(f"{call.sql()} is {function.dataType().sql()}, and {new.dataType().sql()} in the reader")
         return self.catalyst.aggregate_expression(new, call)
 
     def _total(self, call: Any, partial: Any) -> Any:

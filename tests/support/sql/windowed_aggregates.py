@@ -64,7 +64,7 @@ _CONDITIONS = (
 
 @dataclass(frozen=True, slots=True)
 class WindowedAggregates:
-    """A statement. `has_doubles`: sums of doubles depend on the order of addition."""
+    """A statement, and which of its columns are sums of doubles, which depend on the order of addition."""
 
     text: str
     doubles: frozenset[int]
