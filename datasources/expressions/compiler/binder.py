@@ -147,10 +147,11 @@ def _between(scope: Scope, tree: exp.Expr) -> Node:
 
 def _member(scope: Scope, tree: exp.Expr) -> Node:
     tested = scope.node(tree.this)
-    elements = [scope.node(element) for element in tree.expressions]
-    if not elements or not all(isinstance(element, Constant) for element in elements):
+    nodes = [scope.node(element) for element in tree.expressions]
+    elements = [node for node in nodes if isinstance(node, Constant)]
+    if not elements or len(elements) < len(nodes):
         raise scope.refusal(tree, "IN is evaluated for lists of literals only")
-    known = [element for element in elements if element.type != types.VOID]
+    known = [element for element in elements if element.value is not None]
     for element in known:
         if element.type != tested.type and not (is_integral(element.type) and is_integral(tested.type)):
             raise scope.wrong_type(tree, "the list of IN", element.type, "Give the literals the type of the operand.")

@@ -96,10 +96,10 @@ class PartialAggregation:
     @property
     def columns(self) -> frozenset[str]:
         """The top-level columns that it reads."""
-        return frozenset(name for each in self._expressions() for name in each.columns)
+        return frozenset([*self.rowtime.columns, *(name for each in self.expressions() for name in each.columns)])
 
-    def _expressions(self) -> Iterator[EventTimeExpression | RowCondition]:
-        yield self.rowtime
+    def expressions(self) -> Iterator[RowCondition]:
+        """Yield keys, arguments and conditions."""
         yield from (key.value for key in self.keys)
         for call in self.calls:
             yield from (each for each in (call.argument, call.condition) if each is not None)

@@ -29,6 +29,10 @@ _EXCLUDED: Final = (  # in org.apache.spark.sql
     "catalyst.optimizer.MergeScalarSubqueries",  # they make subqueries of aggregates that stand in FROM
     "execution.planmerging.MergeSubplans",
 )
+_WITH_EVAL_MODE: Final = frozenset(
+    {"Cast", "Add", "Subtract", "Multiply", "Divide", "IntegralDivide", "Remainder", "Pmod"}
+)
+_WITH_FAILURE: Final = frozenset({"UnaryMinus", "Abs"})
 _EXCLUDED_KEY: Final = "spark.sql.optimizer.excludedRules"
 
 
@@ -315,6 +319,32 @@ class Catalyst:
         if all(a is b for a, b in zip(children, changed, strict=True)):
             return expression
         return expression.withNewChildren(self.seq(changed))
+
+    def is_of_session(self, expression: Any) -> bool:
+        """Return whether an expression has the time zone and the ANSI mode that the session has now."""
+        zone = str(self.spark.conf.get("spark.sql.session.timeZone"))
+        is_ansi = str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true"
+        zoned = self._jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.expressions.TimeZoneAwareExpression")
+        for part in walk(expression):
+            if kind(part) in _WITH_EVAL_MODE and str(part.evalMode().toString()) != ("ANSI" if is_ansi else "LEGACY"):
+                return False
+            if kind(part) in _WITH_FAILURE and bool(part.failOnError()) != is_ansi:
+                return False
+            if zoned.isInstance(part) and part.timeZoneId().isDefined() and part.timeZoneId().get() != zone:
+                return False
+        return True
+
+    def without_replaceable(self, expression: Any) -> Any:
+        """Return an expression with what Spark's optimizer puts in place of functions such as NVL.
+
+        The text of such a function is made of arguments that are no children, so what was substituted is not in it.
+        """
+        replaceable = self._jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable")
+
+        def replacement(part: Any) -> Any | None:
+            return self.without_replaceable(part.replacement()) if replaceable.isInstance(part) else None
+
+        return self.replaced(expression, replacement)
 
     def substituted(self, expression: Any, values: Mapping[int, Any]) -> Any:
         """Return an expression with values in place of attributes, by their ids."""

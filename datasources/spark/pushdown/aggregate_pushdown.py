@@ -135,7 +135,14 @@ class _Aggregate:
             keeps_row_watermarks=rows.row_watermark is not None,
         )
         name = None if rows.row_watermark is None else row_watermark
-        frame = partial_frame(self._catalyst, rows.leaf, option, condition, name)
+        frame = partial_frame(
+            self._catalyst,
+            rows.leaf,
+            option,
+            condition=condition,
+            row_watermark=name,
+            leaves_rows_out=rows.leaves_rows_out,
+        )
         found = self._above(self._catalyst.plan(frame), outside)
         scans.append(_described(rows, option, condition))
         return found

@@ -13,17 +13,25 @@ from datasources.spark.options.code_options import allows_code_options
 from datasources.spark.options.scan_options import ATTACHED
 from datasources.spark.plans.catalyst import Catalyst
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.scan.scan import build_scan
+from datasources.spark.scan.aggregation import may_fail
+from datasources.spark.scan.scan import Scan, build_scan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_OF_THE_SESSION = ("scan.session.time-zone", "scan.session.ansi")
 _COLUMNS = "scan.columns"
 _FILTER = "scan.filter"
 
 
-def partial_frame(
-    catalyst: Catalyst, leaf: Any, option: AggregationOption, condition: str | None, row_watermark: str | None
+def partial_frame(  # noqa: PLR0913 - what a scan is asked for
+    catalyst: Catalyst,
+    leaf: Any,
+    option: AggregationOption,
+    *,
+    condition: str | None,
+    row_watermark: str | None,
+    leaves_rows_out: bool,
 ) -> DataFrame:
     """Return the partial aggregates of a source as an attached stream.
 
@@ -33,6 +41,7 @@ def partial_frame(
         option: which aggregates.
         condition: which rows count, as Spark SQL over the source's columns, beside its own filter.
         row_watermark: the name under which the row watermark is delivered; None = it is not.
+        leaves_rows_out: whether Spark leaves out rows by their window, for which nothing may fail in the reader.
 
     Raises:
         NotPushed: the reader cannot compute them with Spark's own result.
@@ -41,24 +50,39 @@ def partial_frame(
     options = lower_keys(dict(leaf.extraOptions().asCaseSensitiveMap()))
     options.pop(_COLUMNS, None)
     conditions = [f"({each})" for each in (options.get(_FILTER), condition) if each is not None]
-    if conditions:
-        options[_FILTER] = " AND ".join(conditions)
+    if conditions:  # rows without event time are in no window, so nothing may fail for them
+        options[_FILTER] = " AND ".join([f"{option.rowtime} IS NOT NULL", *conditions])
     options |= {AGGREGATION: option.model_dump_json(exclude_none=True), ATTACHED: "true"}
-    _require_possible(spark, str(leaf.sourceName()), options)
+    scan = _possible_scan(spark, str(leaf.sourceName()), options)
+    _require_no_failure(scan, leaves_rows_out=leaves_rows_out)
     loaded = spark.readStream.format(leaf.sourceName()).options(**options).load()
     names = [*(key.name for key in option.keys), *(call.name for call in option.calls)]
     columns = [AttachedColumn(name=option.pane, is_event_time=True), *(AttachedColumn(name=name) for name in names)]
     return attach(_identified(catalyst, loaded, leaf), columns, row_watermark_as=row_watermark)
 
 
-def _require_possible(spark: SparkSession, source: str, options: dict[str, str]) -> None:
+def _require_no_failure(scan: Scan, *, leaves_rows_out: bool) -> None:
+    if scan.aggregation is None or not leaves_rows_out:
+        return
+    evaluated = [*scan.aggregation.expressions(), *([] if scan.condition is None else [scan.condition])]
+    failing = next((each for each in evaluated if may_fail(each)), None)
+    if failing is not None:
+        raise NotPushed(f"{failing.text} may fail for rows that are left out by their window")
+
+
+def _possible_scan(spark: SparkSession, source: str, options: dict[str, str]) -> Scan:
     """Build the scan here, where its errors are; `load()` builds it in another process."""
     known = getattr(spark, "_tidemark_formats", {}).get(source)
     if known is None:
         raise NotPushed(f"'{source}' was not registered by register()")
+    now = session_defaults(spark)
+    if any({**known[1].defaults, **options}[key] != now[key] for key in _OF_THE_SESSION):
+        raise NotPushed("the source was loaded under another time zone or ANSI mode of the session")
     merged = {**lower_keys(session_defaults(spark)), **options}
     try:
-        build_scan(known[0].connector, merged, {}, session_functions(spark), allows_code=allows_code_options(spark))
+        return build_scan(
+            known[0].connector, merged, {}, session_functions(spark), allows_code=allows_code_options(spark)
+        )
     except (ExpressionError, OptionError, SchemaError) as error:
         raise NotPushed(str(error.message).splitlines()[0]) from error
 

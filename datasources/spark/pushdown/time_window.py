@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from datasources.durations import interval_literal, parse_duration_ms, spark_duration
+from datasources.durations import UNITS_US, interval_literal, parse_duration_ms, spark_duration
 from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
 from datasources.spark.pushdown.window_marker import WindowMarker
@@ -55,8 +55,14 @@ class TimeWindow:
             raise QueryError(f"the size of a CUMULATE window, '{size}', has to be a multiple of its step, '{step}'.")
         return found
 
-    def marker(self, view: str, attribute: str) -> WindowMarker:
-        """Return the mark of these windows over a column of a view."""
+    def marker(self, view: str, attribute: str, *, is_local: bool) -> WindowMarker | None:
+        """Return the mark of these windows over a column of a view; None if they are not made of panes.
+
+        ``is_local``: the column is a TIMESTAMP_NTZ. To a TIMESTAMP Spark adds days on the calendar of the session's
+        zone, and steps of CUMULATE are added.
+        """
+        if self.is_cumulative and not is_local and self.size_us >= UNITS_US["DAY"]:
+            return None
         pane_us = math.gcd(self.size_us, self.step_us)
         return WindowMarker(view=view, attribute=attribute, pane_us=pane_us, offset_us=self.offset_us % pane_us)
 

@@ -7,9 +7,10 @@ stays in the analysed plan, and has no other effect.
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import asdict, dataclass
 
-_PREFIX = "tidemark_window "
+_PREFIX = f"tidemark_window_{secrets.token_hex(4)} "  # no alias of a user's begins like this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,8 @@ def _rows_with_windows(df: DataFrame, window: TimeWindow, time: str) -> DataFram
         return rows
     event_time = time_metadata(time=None, delay_ms=0)
     marked = rows.withColumn("window_end", F.col("window_end").alias("window_end", metadata=event_time))
-    return marked.alias(window.marker(view, time).alias)
+    marker = window.marker(view, time, is_local=isinstance(df.schema[time].dataType, TimestampNTZType))
+    return marked if marker is None else marked.alias(marker.alias)
 
 
 def _named(name: str) -> Column:

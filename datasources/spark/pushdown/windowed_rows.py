@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from datasources.source.watermarks.row_watermark import RESERVED_COLUMNS
+from datasources.source.watermarks.row_watermark import RESERVED_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind, walk
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.window_marker import WindowMarker
@@ -14,6 +14,7 @@ from datasources.spark.pushdown.window_marker import WindowMarker
 ROW_WATERMARK: Final = "row watermark"
 """Stands for a column that is computed from the watermark before each row."""
 
+_NESTED: Final = frozenset({"struct", "array", "map"})
 _NAMED: Final = frozenset({"SubqueryAlias", "View"})
 _UNREADABLE: Final = ("UDF", "Subquery", "Exists", "ListQuery", "LambdaFunction")
 
@@ -23,6 +24,7 @@ class WindowedRows:
     """Rows of a source with their windows, as an Aggregate takes them.
 
     Attributes:
+        catalyst: builds expressions.
         leaf: the source's node.
         window: the window.
         step: the nodes that make it, from the top; below them is the attribute `time`.
@@ -34,6 +36,7 @@ class WindowedRows:
         kept: conditions on the window's columns, over those.
     """
 
+    catalyst: Catalyst
     leaf: Any
     window: WindowMarker
     step: list[Any]
@@ -43,6 +46,12 @@ class WindowedRows:
     values: dict[int, Any]
     window_ids: frozenset[int]
     kept: list[Any] = field(default_factory=list)
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether conditions on windows leave rows out: late ones, or those between two windows."""
+        filters = [node.condition() for node in self.step if kind(node) == "Filter"]
+        return bool(self.kept) or any(kind(each) != "IsNotNull" for each in filters)
 
     def depends_on_rows(self, expression: Any) -> bool:
         """Return whether an expression over values is one of a row, not only of its window.
@@ -67,7 +76,12 @@ class WindowedRows:
         """
         if not expression.deterministic():
             raise NotPushed(f"{expression.sql()} is not deterministic")
+        expression = self.catalyst.without_replaceable(expression)
+        if not self.catalyst.is_of_session(expression):
+            raise NotPushed(f"{expression.sql()} was written under another time zone or ANSI mode of the session")
         for part in walk(expression):
+            if kind(part) == "Cast" and part.dataType().typeName() in _NESTED:
+                raise NotPushed(f"{expression.sql()} has a cast to {part.dataType().sql()}")
             if any(name in kind(part) for name in _UNREADABLE):
                 raise NotPushed(f"{expression.sql()} has a function or a subquery that only Spark can evaluate")
             if kind(part) == "AttributeReference" and part.name() in RESERVED_COLUMNS:
@@ -106,6 +120,7 @@ def windowed_rows(catalyst: Catalyst, top: Any, row_watermark_name: str) -> Wind
     step = [node for node in nodes[at + 1 : begin] if kind(node) not in _NAMED]
     below.follow_renames(step)
     windowed = WindowedRows(
+        catalyst=catalyst,
         leaf=nodes[-1],
         window=window,
         step=step,
@@ -170,7 +185,7 @@ class _Values:
             (child,) = items(node.children())
             pairs = zip(items(node.output()), items(child.output()), strict=True)
             self.values |= {attribute_id(new): self.values[attribute_id(old)] for new, old in pairs}
-        elif name != "EventTimeWatermark":
+        elif name != "EventTimeWatermark" or node.eventTime().name() != WATERMARK_COLUMN:
             raise NotPushed(f"between the table and its groups there is {name}")
 
     def follow_renames(self, step: list[Any]) -> None:

@@ -9,12 +9,14 @@ import pyarrow as pa
 
 from datasources.arrow_types import BIGINT, DOUBLE, FLOAT, MAX_DECIMAL_DIGITS, canonical, is_integral
 from datasources.errors import ExpressionError
+from datasources.expressions import CompiledExpression
+from datasources.expressions.evaluation.certainty import Certainty, certainty
+from datasources.source.api.abilities import RowCondition
 from datasources.source.api.aggregation import GroupKey, PartialAggregation, PartialCall, PartialFunction
 from datasources.source.api.connector import SessionInfo
 from datasources.spark.options.aggregation_options import AGGREGATION, CallOption, parse_aggregation
 
 if TYPE_CHECKING:
-    from datasources.expressions import CompiledExpression
     from datasources.expressions.evaluation.function_call import ReaderFunction
 
 _MORE_DIGITS = 10
@@ -36,11 +38,11 @@ def build_aggregation(
     zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi, "functions": functions}
 
     def value(expression: str) -> CompiledExpression:
-        return compile_expression(expression, schema, purpose=AGGREGATION, **zone)
+        return require_certain(compile_expression(expression, schema, purpose=AGGREGATION, **zone))
 
     def call(each: CallOption) -> PartialCall:
         argument = None if each.argument is None else value(each.argument)
-        condition = None if each.condition is None else compile_filter(each.condition, schema, **zone)
+        condition = None if each.condition is None else require_certain(compile_filter(each.condition, schema, **zone))
         return PartialCall(
             name=each.name,
             function=each.function,
@@ -60,6 +62,22 @@ def build_aggregation(
         calls=tuple(map(call, option.calls)),
         keeps_row_watermarks=option.keeps_row_watermarks,
     )
+
+
+def require_certain(expression: CompiledExpression) -> CompiledExpression:
+    """Return an expression that Spark does not evaluate any more.
+
+    Raises:
+        ExpressionError: there may be rows for which Spark has a value and the reader has none.
+    """
+    if certainty(expression.plan) is Certainty.LIMITED:
+        raise ExpressionError(f"`{expression.text}` may have values that only Spark computes")
+    return expression
+
+
+def may_fail(expression: RowCondition) -> bool:
+    """Return whether there may be rows for which an expression has no value."""
+    return not isinstance(expression, CompiledExpression) or certainty(expression.plan) is not Certainty.TOTAL
 
 
 def aggregation_schema(aggregation: PartialAggregation) -> pa.Schema:

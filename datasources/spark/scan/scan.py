@@ -32,7 +32,7 @@ from datasources.spark.options.scan_options import (
     SessionOptions,
     WatermarkOptions,
 )
-from datasources.spark.scan.aggregation import build_aggregation
+from datasources.spark.scan.aggregation import build_aggregation, require_certain
 from datasources.spark.scan.pushed_down import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan.strategy import build_strategy
 
@@ -181,6 +181,8 @@ def build_scan(
         condition = compile_filter(
             wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )
+        if aggregation is not None:
+            require_certain(condition)
     return Scan(
         source=with_decoded_columns(source, _read_columns(columns, aggregation), condition),
         watermark=watermark,

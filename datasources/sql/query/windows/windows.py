@@ -59,7 +59,8 @@ def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: Ta
         attributes={"window_time": spec.attribute.time} if spec.attribute.time is not None else {},
         lost=_ordinary(relation),
     )
-    marker = None if window is None else window.marker(relation.view, spec.attribute.name)
+    is_local = spec.attribute.type_name == "timestamp_ntz"
+    marker = None if window is None else window.marker(relation.view, spec.attribute.name, is_local=is_local)
     return planning.run(text, time_properties, spec.shown, marker if planning.is_streaming else None)
 
 

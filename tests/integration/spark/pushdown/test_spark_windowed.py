@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import TimeWindow, windowed
 from datasources.errors import QueryError
-from tests.support.spark.scripted_stream import Scripts, drain
+from tests.support.spark.scripted_stream import Scripts, drain, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries", "registered")]
 
@@ -61,6 +61,47 @@ def test_filters_and_projections_below_are_pushed_too(spark, scripts):
     found = windowed(df, {"total": "SUM(twice)"}, window=TimeWindow.tumble("50 s"), attribute="ts")
     rows, _ = drain(found)
     assert [row[-1] for row in rows] == [2 * sum(second for second, k, _ in ROWS if k == "a" and second < 50)]
+
+
+def is_pushed(df):
+    return "scan.aggregation" in df._jdf.queryExecution().analyzed().toString()
+
+
+@pytest.mark.parametrize(
+    ("key", "other"), [("spark.sql.session.timeZone", "+05:00"), ("spark.sql.ansi.enabled", "false")]
+)
+def test_what_was_made_under_other_settings_stays_in_spark(spark, scripts, key, other):
+    window = {"window": TimeWindow.tumble("10 s"), "attribute": "ts"}
+    df = scripts.stream(spark)
+    number = df.withColumn("x", F.expr("CAST(v AS INT) + 1")).where("ts > TIMESTAMP '1970-01-01 00:00:00Z'")
+    with settings(spark, {key: other}):
+        assert not is_pushed(windowed(df, {"n": "COUNT(*)"}, **window))
+        again = scripts.stream(spark)
+        assert is_pushed(windowed(again, {"n": "COUNT(*)"}, **window))
+    assert is_pushed(windowed(df, {"n": "COUNT(*)"}, **window))
+    assert is_pushed(windowed(number, {"n": "SUM(x)"}, **window))
+    with settings(spark, {key: other}):
+        other_number = df.withColumn("x", F.expr("CAST(v AS INT) + 1")).where("ts > CAST(v AS TIMESTAMP)")
+    assert not is_pushed(windowed(other_number, {"n": "SUM(x)"}, **window))
+
+
+def test_a_watermark_of_the_users_is_not_ignored(spark, scripts):
+    df = scripts.stream(spark).withWatermark("ts", "1 minute")
+    assert not is_pushed(windowed(df, {"n": "COUNT(*)"}, window=TimeWindow.tumble("10 s"), attribute="ts"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "aggregate"), [("nullif(v, '0') = '3'", "COUNT(*)"), ("true", "SUM(CAST(nvl(v, '7') AS INT))")]
+)
+def test_functions_that_are_replaced_take_renamed_columns(spark, scripts, condition, aggregate):
+    df = scripts.stream(spark).select("ts", F.col("v").alias("k"), F.col("k").alias("v"))
+    df = df.select("ts", F.col("k").alias("x"), "v").select("ts", F.col("x").alias("v"), F.col("v").alias("k"))
+    found = windowed(df.where(condition), {"n": aggregate}, window=TimeWindow.tumble("50 s"), attribute="ts")
+    rows, _ = drain(found)
+    own = df.where(condition).groupBy(F.expr("window(ts, '50 seconds')")).agg(F.expr(aggregate).alias("n"))
+    expected, _ = drain(own.select("n"))
+    assert expected
+    assert [(row[-1],) for row in rows] == expected
 
 
 def test_a_batch_gives_the_same_columns(spark):

@@ -183,3 +183,65 @@ def test_a_sum_beyond_its_type_is_what_spark_makes_of_it(spark, tmp_path, ansi):
                 outcomes.append("ARITHMETIC_OVERFLOW" if "ARITHMETIC_OVERFLOW" in str(error) else str(error))
     assert outcomes[0] == outcomes[1]
     assert ("ARITHMETIC_OVERFLOW" in outcomes[0]) == (ansi == "true")
+
+
+INSTANTS = "x INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND"
+OF_TEN_SECONDS = "TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+ANY = "SELECT window_end, {} AS c FROM {} {} GROUP BY window_start, window_end"
+A_STRUCT_AND_AN_ALIAS = (
+    "WITH a AS (SELECT NVL(o.i, 0) AS u, o.ts FROM (SELECT x AS i, ts FROM e) AS o) SELECT window_end, SUM(u) FROM "
+    "TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
+)
+EVERY_HOUR = [{"x": at, "ts": f"2024-11-0{1 + at // 24}T{at % 24:02d}:00:00Z"} for at in range(120)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "changes"),
+    [
+        (ANY.format("MIN(x IN (1, 2, NULL))", OF_TEN_SECONDS, ""), {}),
+        (ANY.format("COUNT(*)", OF_TEN_SECONDS, "WHERE x NOT IN (1, NULL) OR x IN (4, NULL)"), {}),
+        (ANY.format("MAX(CAST(o AS STRUCT<n: STRING, i: STRING>).n)", OF_TEN_SECONDS, ""), {}),
+        (A_STRUCT_AND_AN_ALIAS, {}),
+        (ANY.format("MAX(b + 1)", OF_TEN_SECONDS, ""), {"spark.sql.ansi.enabled": "false"}),
+        (
+            ANY.format(
+                "COUNT(*)", OF_TEN_SECONDS, "WHERE window_start > TIMESTAMP_NTZ '2025-01-01 00:00:00' AND 1 / x > 0"
+            ),
+            {},
+        ),
+    ],
+)
+def test_expressions_that_the_reader_would_evaluate_otherwise(spark, tmp_path, statement, changes):
+    write_records(tmp_path / "e", "s-0", [{**row, "b": 2**63 - 1} for row in generated_rows(3, 60)])
+    with settings(spark, changes):
+        outcomes = [
+            answer(spark, unbounded_table(tmp_path / "e"), statement, tmp_path / pushed, **{PUSHDOWN: pushed})[0]
+            for pushed in ("true", "false")
+        ]
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        ANY.format("COUNT(*)", "TABLE(CUMULATE(TABLE e, DESCRIPTOR(ts), INTERVAL '12' HOUR, INTERVAL '2' DAY))", ""),
+        ANY.format("COUNT(*)", "TABLE(CUMULATE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '6' HOUR))", ""),
+        ANY.format("SUM(x)", "TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' DAY))", "WHERE ts > '2024-11-02'"),
+    ],
+)
+def test_zones_with_other_offsets_in_winter(spark, tmp_path, statement):
+    write_records(tmp_path / "e", "s-0", EVERY_HOUR)
+    table = scripted_table("e", INSTANTS, tmp_path / "e")
+    with settings(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+        rows, expected = (
+            answer(spark, table, statement, tmp_path / pushed, **{PUSHDOWN: pushed})[0] for pushed in ("true", "false")
+        )
+    assert expected
+    assert rows == expected
+
+
+def test_an_alias_of_the_users_is_no_window(spark, tmp_path):
+    (tmp_path / "e").mkdir()
+    t = TableEnvironment(spark)
+    t.sql(unbounded_table(tmp_path / "e"))
+    assert "aggregates=" in scan_line(t, ANY.format("COUNT(*)", f"{OF_TEN_SECONDS} AS `tidemark_window x`", ""))
