@@ -14,6 +14,7 @@ def plain(array: pa.Array) -> list[object]:
 
 
 def as_numbers(array: pa.Array) -> pa.Array:
+    """The column with times as numbers, which Python's types are too narrow for."""
     arrow = array.type
     if pa.types.is_timestamp(arrow):
         return array.cast(pa.int64())

@@ -11,8 +11,19 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final
 
+import numpy as np
+
+from datasources.expressions.evaluation.logic_nodes import (
+    Case,
+    Coalesce,
+    Conjunction,
+    Extreme,
+    InList,
+    IsNull,
+    NullSafeEqual,
+)
 from datasources.expressions.evaluation.nodes import Apply, Constant, FieldPath, Node, children_of
-from datasources.expressions.vectors.vectors import EvalError
+from datasources.expressions.vectors.vectors import EvalError, is_reader_limit
 
 _TOTAL: Final = frozenset(
     {"float_add", "float_subtract", "float_multiply", "float_negate", "float_abs", "decimal_negate", "compare", "not"}
@@ -24,7 +35,8 @@ _FAILS_AS_SPARK: Final = frozenset(
     | {"float_divide", "decimal_add", "decimal_multiply", "int_to_int", "float_to_int", "int_to_decimal"}
     | {"decimal_to_decimal", "decimal_to_int", "string_to_int", "shift", "scale_up"}
 )
-_LOGIC: Final = frozenset({"Conjunction", "IsNull", "NullSafeEqual", "InList", "Case", "Coalesce", "Extreme"})
+_WITHOUT_OWN_ERRORS: Final = (FieldPath, Constant, Conjunction, IsNull, NullSafeEqual, InList, Case, Coalesce, Extreme)
+"""Nodes that fail only where one of their operands does."""
 
 
 class Certainty(IntEnum):
@@ -44,19 +56,17 @@ def certainty(plan: Node) -> Certainty:
 
 
 def _own(node: Node) -> Certainty:
-    if isinstance(node, FieldPath | Constant) or type(node).__name__ in _LOGIC:
+    if isinstance(node, _WITHOUT_OWN_ERRORS):
         return Certainty.TOTAL
-    if not isinstance(node, Apply) or any(isinstance(p, EvalError) and _is_limit(p) for p in node.params):
+    if not isinstance(node, Apply) or any(
+        isinstance(p, EvalError) and is_reader_limit(np.array(p, np.uint8)) for p in node.params
+    ):
         return Certainty.LIMITED
     if node.kernel in _TOTAL:
         return Certainty.TOTAL
     if node.kernel not in _FAILS_AS_SPARK:
         return Certainty.LIMITED
     return Certainty.TOTAL if node.errors_to_null else Certainty.FAILS_AS_SPARK
-
-
-def _is_limit(error: EvalError) -> bool:
-    return error >= EvalError.SILENT_WRAP
 
 
 def _walk(node: Node) -> Iterator[Node]:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from datasources.source.api.abilities import ConditionEvaluator, EventTimeExpression, RowCondition
+from datasources.source.api.abilities import EventTimeExpression, RowCondition
 
 
 class RowValue(RowCondition, Protocol):
@@ -25,10 +25,6 @@ class RowValue(RowCondition, Protocol):
     @property
     def result_type(self) -> pa.DataType:
         """The type of its values."""
-        ...
-
-    def evaluator(self) -> ConditionEvaluator:
-        """Open it; `evaluate` returns one value for each row."""
         ...
 
 

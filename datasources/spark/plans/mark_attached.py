@@ -77,12 +77,17 @@ def _loaded_again(spark: SparkSession, source: Any, options: dict[str, str]) -> 
             f"the source '{source.sourceName()}' has another schema than when it was loaded. Load it again, and attach "
             f"the new DataFrame."
         )
+    return identified_as(source, fresh, output=source.output())
+
+
+def identified_as(source: Any, fresh: Any, *, output: Any) -> Any:
+    """Return a source's node under the name by which checkpoints know another one, with these columns."""
     return fresh.copy(
         fresh.source(),
         fresh.sourceName(),
         fresh.table(),
         fresh.extraOptions(),
-        source.output(),
+        output,
         fresh.catalog(),
         fresh.identifier(),
         fresh.v1Relation(),

@@ -12,6 +12,7 @@ from datasources.spark.options.aggregation_options import AGGREGATION, Aggregati
 from datasources.spark.options.code_options import allows_code_options
 from datasources.spark.options.scan_options import ATTACHED
 from datasources.spark.plans.catalyst import Catalyst
+from datasources.spark.plans.mark_attached import identified_as
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.scan.aggregation import may_fail
 from datasources.spark.scan.scan import Scan, build_scan
@@ -58,7 +59,9 @@ def partial_frame(  # noqa: PLR0913 - what a scan is asked for
     loaded = spark.readStream.format(leaf.sourceName()).options(**options).load()
     names = [*(key.name for key in option.keys), *(call.name for call in option.calls)]
     columns = [AttachedColumn(name=option.pane, is_event_time=True), *(AttachedColumn(name=name) for name in names)]
-    return attach(_identified(catalyst, loaded, leaf), columns, row_watermark_as=row_watermark)
+    fresh = catalyst.plan(loaded)
+    named = catalyst.frame(identified_as(leaf, fresh, output=fresh.output()))
+    return attach(named, columns, row_watermark_as=row_watermark)
 
 
 def _require_no_failure(scan: Scan, *, leaves_rows_out: bool) -> None:
@@ -85,21 +88,3 @@ def _possible_scan(spark: SparkSession, source: str, options: dict[str, str]) ->
         )
     except (ExpressionError, OptionError, SchemaError) as error:
         raise NotPushed(str(error.message).splitlines()[0]) from error
-
-
-def _identified(catalyst: Catalyst, loaded: DataFrame, leaf: Any) -> DataFrame:
-    """Give a loaded source the name by which checkpoints know the one that it replaces."""
-    fresh = catalyst.plan(loaded)
-    return catalyst.frame(
-        fresh.copy(
-            fresh.source(),
-            fresh.sourceName(),
-            fresh.table(),
-            fresh.extraOptions(),
-            fresh.output(),
-            fresh.catalog(),
-            fresh.identifier(),
-            fresh.v1Relation(),
-            leaf.sourceIdentifyingName(),
-        )
-    )

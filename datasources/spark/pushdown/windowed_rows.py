@@ -11,9 +11,6 @@ from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.window_marker import WindowMarker
 
-ROW_WATERMARK: Final = "row watermark"
-"""Stands for a column that is computed from the watermark before each row."""
-
 _NESTED: Final = frozenset({"struct", "array", "map"})
 _NAMED: Final = frozenset({"SubqueryAlias", "View"})
 _UNREADABLE: Final = ("UDF", "Subquery", "Exists", "ListQuery", "LambdaFunction")
@@ -113,7 +110,7 @@ def windowed_rows(catalyst: Catalyst, top: Any, row_watermark_name: str) -> Wind
     below = _Values(catalyst)
     for node in reversed(nodes[begin:]):
         below.take(node)
-    rows = below.attributes(nodes[begin])
+    rows = items(nodes[begin].output())
     time = next((each for each in rows if each.name().lower() == window.attribute.lower()), None)
     if time is None:
         raise NotPushed("the time attribute of the window is not a column of its input")
@@ -195,9 +192,6 @@ class _Values:
                 if kind(each) == "Alias" and kind(each.child()) == "AttributeReference":
                     value = self.values.get(attribute_id(each.child()))
                     self.values |= {} if value is None else {attribute_id(each): value}
-
-    def attributes(self, node: Any) -> list[Any]:
-        return items(node.output())
 
     def _project(self, node: Any) -> None:
         for each in items(node.projectList()):

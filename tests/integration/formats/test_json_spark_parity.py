@@ -15,6 +15,7 @@ from datasources.errors import SchemaError
 from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.schema_text.ddl import parse_schema, schema_ddl
 from datasources.formats.schema_text.ddl_types import field_name_text, type_text
+from tests.support.decoded_values import as_numbers
 from tests.support.format_documents import SCHEMAS, document_of, hostile_documents, written_alike
 from tests.support.forms import full
 from tests.support.native_documents import random_ddl
@@ -45,21 +46,6 @@ def by_spark(spark: Any, ddl: str, documents: list[bytes]) -> tuple[list[bool], 
     return fails.to_pylist(), rows
 
 
-def comparable(array: pa.Array) -> pa.Array:
-    """The column with times as numbers, which Python's types are too narrow for."""
-    arrow = array.type
-    if pa.types.is_timestamp(arrow):
-        return array.cast(pa.int64())
-    if pa.types.is_date(arrow):
-        return array.cast(pa.int32())
-    if pa.types.is_struct(arrow):
-        parts = [comparable(part) for part in array.flatten()]
-        return pa.StructArray.from_arrays(parts, names=[f.name for f in arrow], mask=array.is_null())
-    if pa.types.is_list(arrow) or pa.types.is_map(arrow):
-        return pa.array([comparable(item.values).to_pylist() if item.is_valid else None for item in array])
-    return array
-
-
 def same(ours: object, sparks: object) -> bool:
     if isinstance(ours, float) and isinstance(sparks, float):
         return ours.hex() == sparks.hex() or (ours != ours and sparks != sparks)  # noqa: PLR0124 - NaN
@@ -88,8 +74,8 @@ def assert_parity(spark: Any, ddl: str, documents: list[bytes]) -> int:
             wrong.append((document[:200], "Spark fails" if fails[index] else "Spark accepts", reason))
     accepted = [i for i, fail in enumerate(fails) if not fail and i not in decoded.reasons]
     for at, field in enumerate(parse_schema(ddl)):
-        ours = comparable(decoded.columns.column(at).take(accepted)).to_pylist()
-        sparks = comparable(rows.field(at).take(accepted)).to_pylist()
+        ours = as_numbers(decoded.columns.column(at).take(accepted)).to_pylist()
+        sparks = as_numbers(rows.field(at).take(accepted)).to_pylist()
         wrong += [
             (documents[i][:200], field.name, o, s)
             for i, o, s in zip(accepted, ours, sparks, strict=True)

@@ -57,5 +57,5 @@ def test_ordinary_documents_of_every_type_take_the_native_path(library, ddl, doc
         (None, "1767225600"),
     ],
 )
-def test_timestamps_take_the_native_path_in_each_of_the_usual_forms(library, zone, text):
+def test_timestamps_of_each_common_format_take_the_native_path(library, zone, text):
     assert decoded_natively(library, "a TIMESTAMP", f'{{"a":{text}}}', zone)
