@@ -16,7 +16,7 @@ help:  ## print this list
 
 setup: $(READY)  ## build .venv with everything that the other targets need
 
-$(READY): pyproject.toml requirements.lock hatch_build.py $(wildcard datasources/native/*.[ch])
+$(READY): pyproject.toml requirements.lock hatch_build.py tidemark-spark.pth $(wildcard datasources/native/*.[ch])
 	@test -n "$(PYTHON)" || { echo "Tidemark needs Python 3.11 or newer (found: $$(python3 --version 2>&1)). Install it, or name it: make PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version) (once; PySpark is about 450 MB)"

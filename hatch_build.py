@@ -13,6 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FLAGS = ("-O3", "-shared", "-fPIC")
 SOURCES = ("native.c", "kafka_fetch.c", "json_rows.c")
+STARTUP = "tidemark-spark.pth"
 COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -20,7 +21,9 @@ class NativeBuild(BuildHookInterface[Any]):
     """Compiles one library, for any Python."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
-        """Compile the library for the wheel, or say why there is none."""
+        """Add the file that Python reads as it starts; compile the library, or say why there is none."""
+        build_data["force_include"][str(Path(self.root) / STARTUP)] = STARTUP
+        build_data.setdefault("force_include_editable", {})[str(Path(self.root) / STARTUP)] = STARTUP
         directory = Path(self.root) / "datasources" / "native"
         library = directory / "_native.so"
         if problem := _build([directory / name for name in SOURCES], library):

@@ -1,10 +1,12 @@
-"""What a session needs beside Tidemark itself: a PySpark that is new enough, and what PySpark needs in turn."""
+"""What a session needs beside Tidemark itself: a PySpark that is new enough and starts fast, and what it needs."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from datasources.distribution import WITH_SPARK
@@ -13,6 +15,9 @@ from datasources.errors import EnvironmentProblem
 _OLDEST: Final = (4, 2)
 _NEEDED: Final = ("py4j",)
 """Protobuf is needed by some operators only, which ask for it themselves."""
+
+
+_ARCHIVE: Final = "/pyspark/python/lib/pyspark.zip"
 
 
 def _is_there(module: str) -> bool:
@@ -44,3 +49,20 @@ def require_pyspark(*, version: Callable[[], str] = _installed, is_there: Callab
     for module in _NEEDED:
         if not is_there(module):
             raise EnvironmentProblem(f"The package {module}, which PySpark needs, is missing: {WITH_SPARK}")
+
+
+def prefer_installed_pyspark() -> None:
+    """Let this process import the PySpark that is installed, and not the archive of it that Spark puts before it.
+
+    Spark puts `SPARK_HOME/python/lib/pyspark.zip` first on the path of the Python processes that it starts. Python
+    keeps no bytecode of an archive, so each of them would compile PySpark anew. An archive that lies in the installed
+    package has the same version: it and those beside it move to the end of the path. Other archives stay in front.
+
+    Python calls it as it starts, by way of `tidemark-spark.pth`.
+    """
+    for entry in sys.path:
+        archives = Path(entry).parent
+        package = archives.parent.parent
+        if entry.endswith(_ARCHIVE) and (package / "__init__.py").is_file() and str(package.parent) in sys.path:
+            sys.path.sort(key=lambda other: Path(other).parent == archives)
+            return

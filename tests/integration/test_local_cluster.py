@@ -30,10 +30,10 @@ from typing import Any
 
 import pytest
 
-from datasources.demo.spark.spark_home import link_spark_home
 from datasources.errors import EnvironmentProblem
 from tests.support.installed import ROOT, install_project
 from tests.support.kafka.kafka_orders import BASE, MINUTE, iso, order, orders
+from tests.support.spark.spark_home import link_spark_home
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(480)]
 

@@ -1,1 +1,1 @@
-"""The local Spark of the demo: session, SPARK_HOME, Spark's own Kafka source, a probe for `tidemark doctor`."""
+"""The local Spark of the demo: session, Spark's own Kafka source, a probe for `tidemark doctor`."""

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from datasources.demo.spark.spark_home import installed_pyspark
 from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem, InternalError
 from datasources.java import find_java
@@ -56,8 +55,7 @@ def local_spark(directory: Path, *, cores: int = 2, jars: Sequence[Path] = ()) -
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     try:
-        with installed_pyspark(directory / "spark-home"):  # the JVM takes it from this process
-            spark = _start(_settings(directory, cores, jars))
+        spark = _start(_settings(directory, cores, jars))
         try:
             yield spark
         finally:

@@ -17,9 +17,9 @@ from typing import Any, Final, Self
 
 import psutil
 
-from datasources.demo.spark.spark_home import link_spark_home
 from tests.support.project import ROOT
 from tests.support.spark.recording import QueryDirectory
+from tests.support.spark.spark_home import link_spark_home
 
 __all__ = ["CLUSTER", "LOCAL", "QueryProcess"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from datasources.demo.spark.spark_home import link_spark_home
 from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
+from tests.support.spark.spark_home import link_spark_home
 
 __all__ = ["forget_connection", "server_settings", "start_spark"]
 

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from datasources.demo.spark.spark_home import link_spark_home
 from tests.support.installed import ROOT
 from tests.support.spark.scripted_stream import Scripts, first_line
+from tests.support.spark.spark_home import link_spark_home
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
