@@ -1,16 +1,18 @@
 """Pools of consumers that are reused across tasks and plannings of a process.
 
 Executors use one consumer per partition: after one range its position is usually where the next range begins, and
-librdkafka has already prefetched beyond it. So it is pooled together with its unused records. The driver uses one
-consumer for many partitions, of which it reads a few records each: only its connections are reused.
+librdkafka has already prefetched beyond it. So it is pooled together with its unused records. A task of many partitions
+uses one consumer for all of them (`ReadAhead`), and so does the driver, which reads a few records of each: only its
+connections are reused.
 
-Both are optimisations only: without a consumer at the right position, one is opened or moved. The pools are bounded.
+All are optimisations only: without a consumer at the right position, one is opened or moved. The pools are bounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -18,8 +20,9 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from datasources.kafka.client.client_config import DEFAULT_GROUP, OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain
 from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
+from datasources.kafka.client.librdkafka import RawConsumer
 from datasources.kafka.client.message_client import MessageFeed
-from datasources.kafka.client.native_client import open_native
+from datasources.kafka.client.native_client import open_native, open_native_consumer, partition_feed
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.record_columns import Feed, Received, RecordFields, Records
 from datasources.kafka.client.topic_partition import TopicPartitionName
@@ -48,12 +51,24 @@ _WIDE_SETTINGS = {
     "fetch.min.bytes": "1",
     "fetch.wait.max.ms": "1",  # a long poll would delay the next planning
 }
+_FEW = 4
+"""A task of so few partitions uses a consumer for each."""
+_MAX_AHEAD = 16
+"""How many partitions are fetched ahead at a time; with the largest responses they hold 16 MB."""
+_AHEAD_BYTES = (64 << 10, 256 << 10, 1 << 20)
+_RESPONSES = 2
+"""In about so many responses a range is fetched. What the last one holds behind its end is dropped."""
+_AHEAD_SETTINGS = {
+    "queued.min.messages": "1",  # of each partition one response
+    "fetch.queue.backoff.ms": "1",
+}
 _WIDE_RESPONSE_BYTES = "16777216"  # bounds the driver's memory: message objects take about ten times as much
 _FETCH_BYTES = ("fetch.message.max.bytes", "max.partition.fetch.bytes")  # two names of one setting
 
 _C = TypeVar("_C", bound=Consumer)
 _Config = tuple[tuple[str, str], ...]
 _Key = tuple[_Config, str, int]
+_AheadKey = tuple[_Config, int]
 
 
 @dataclass(slots=True)
@@ -65,6 +80,7 @@ class PartitionConsumer:
         position: the next offset that it will return, `pending` included.
         pending: records fetched but not used, in order.
         reached: the log was read up to here, as last reported by the client (it reports once).
+        is_kept: whether it is reused after a range.
     """
 
     key: _Key
@@ -72,6 +88,7 @@ class PartitionConsumer:
     position: int
     pending: list[Records] = field(default_factory=list)
     reached: int = -1
+    is_kept: bool = True
 
     def move(self, position: int, epoch: int | None = None) -> None:
         """Continue at another offset, with a leader epoch; prefetched records are dropped."""
@@ -155,6 +172,7 @@ def _close_consumer(kept: PartitionConsumer | WideConsumer) -> None:
 
 
 _partition_pool: ResourcePool[_Key, PartitionConsumer] = ResourcePool(_MAX_POOLED, _close_consumer)
+_ahead_pool: ResourcePool[_AheadKey, RawConsumer] = ResourcePool(2, RawConsumer.close)
 _wide_pool: ResourcePool[tuple[_Config, int], WideConsumer] = ResourcePool(_MAX_POOLED, _close_consumer)
 
 
@@ -185,6 +203,9 @@ def take_consumer(  # noqa: PLR0913 - what a range is read by
 
 def return_consumer(used: PartitionConsumer) -> None:
     """Return a consumer to the pool for the next range, without its query client."""
+    if not used.is_kept:
+        used.close()
+        return
     used.feed.query_client.close()
     _partition_pool.give(used.key, used)
 
@@ -215,6 +236,88 @@ def return_wide_consumer(used: WideConsumer) -> None:
     used.consumer.unassign()
     used.query_client.close()
     _wide_pool.give(used.key, used)
+
+
+class ReadAhead:
+    """The partitions that a task reads one after the other, through one consumer that fetches some of them ahead.
+
+    A consumer for each partition fetches beyond the range of its task, for the next one. That pays where few partitions
+    share the kept consumers of a worker. Of many, most fetched records would be dropped: another worker reads the next
+    range, or the consumer serves another partition meanwhile.
+
+    Args:
+        consumer: of the pool; `close` returns it.
+        ranges: the first offset and the leader's epoch of each partition, in the order in which they are read.
+    """
+
+    def __init__(
+        self, key: _AheadKey, consumer: RawConsumer, ranges: Mapping[TopicPartitionName, tuple[int, int | None]]
+    ) -> None:
+        self._key, self._consumer = key, consumer
+        self._waiting = dict(ranges)
+        self._open: dict[TopicPartitionName, PartitionConsumer] = {}
+        self._is_failed = False
+        self._begin()
+
+    def take(self, topic: str, partition: int, position: int) -> PartitionConsumer | None:
+        """Return the consumer of a partition; the caller owns it. None if it does not stand at this position."""
+        used = self._open.pop((topic, partition), None)
+        self._begin()
+        if used is not None and used.position != position:
+            used.close()
+            return None
+        return used
+
+    def discard(self) -> None:
+        """Do not use the consumer again after this task: what it knows of a partition is not certain."""
+        self._is_failed = True
+
+    def close(self) -> None:
+        """Return the consumer to the pool."""
+        self._waiting = {}
+        for used in self._open.values():
+            used.close()
+        self._open = {}
+        if self._is_failed:
+            self._consumer.close()
+        else:
+            _ahead_pool.give(self._key, self._consumer)
+
+    def _begin(self) -> None:
+        """Fetch the next partitions."""
+        config, fetch_bytes = self._key
+        settings = _ahead_settings(config, fetch_bytes)
+        while self._waiting and len(self._open) < _MAX_AHEAD:
+            name = next(iter(self._waiting))
+            position, epoch = self._waiting.pop(name)
+            action = f"opening a consumer for topic '{name[0]}', partition {name[1]}"
+            feed = partition_feed(self._consumer, partial(_opened, ErrorCapturingConsumer, settings, action))
+            used = PartitionConsumer((config, *name), feed, position, is_kept=False)
+            try:
+                used.move(position, epoch)
+            except KafkaException:  # the consumer of the one partition will say why
+                self._waiting, self._is_failed = {}, True
+                return
+            self._open[name] = used
+
+
+def open_read_ahead(
+    config: ClientConfig, ranges: Mapping[TopicPartitionName, tuple[int, int | None]], range_bytes: float
+) -> ReadAhead | None:
+    """Return a consumer for the partitions of a task; None if this process or these settings do not support it.
+
+    ``ranges`` as in `ReadAhead`; ``range_bytes`` is about how large a range is.
+    """
+    if len(ranges) <= _FEW or any(name in config for name in _AHEAD_SETTINGS):
+        return None
+    fetch_bytes = next((size for size in _AHEAD_BYTES if size >= range_bytes / _RESPONSES), _AHEAD_BYTES[-1])
+    key = (tuple(sorted(config.items())), fetch_bytes)
+    consumer = _ahead_pool.take(key) or open_native_consumer(_ahead_settings(*key))
+    return None if consumer is None else ReadAhead(key, consumer, ranges)
+
+
+def _ahead_settings(config: _Config, fetch_bytes: int) -> dict[str, str]:
+    return {**_DEFAULTS, **dict(config), **_OWN_SETTINGS, **_AHEAD_SETTINGS, _FETCH_BYTES[0]: str(fetch_bytes)}
 
 
 def _moved(key: _Key) -> PartitionConsumer | None:

@@ -7,7 +7,8 @@ public header of librdkafka 1 and 2 is relied on.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from ctypes import c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
 from functools import cache
 from typing import Any, Final
@@ -38,6 +39,12 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "topic_partition_set_leader_epoch": (None, (c_void_p, c_int32)),
     "topic_partition_list_destroy": (None, (c_void_p,)),
     "assign": (c_int, (c_void_p, c_void_p)),
+    "incremental_assign": (c_void_p, (c_void_p, c_void_p)),
+    "incremental_unassign": (c_void_p, (c_void_p, c_void_p)),
+    "error_code": (c_int, (c_void_p,)),
+    "error_destroy": (None, (c_void_p,)),
+    "queue_get_partition": (c_void_p, (c_void_p, c_char_p, c_int32)),
+    "queue_forward": (None, (c_void_p, c_void_p)),
     "offsets_for_times": (c_int, (c_void_p, c_void_p, c_int)),
     "topic_new": (c_void_p, (c_void_p, c_char_p, c_void_p)),
     "topic_destroy": (None, (c_void_p,)),
@@ -123,6 +130,7 @@ class RawConsumer:
             raise KafkaException(KafkaError(KafkaError._INVALID_ARG, "a consumer needs a group.id"))  # noqa: SLF001
         self._queue = call("queue_get_consumer", self._handle)
         self.feed = FeedStruct(queue=self._queue, **self._library.pointers)
+        self.events: FeedStruct | None = None
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         """Read one partition from an offset on, and no other; see `FeedStruct.assign`.
@@ -130,16 +138,62 @@ class RawConsumer:
         Raises:
             KafkaException: it cannot be assigned.
         """
+        with self._listed(topic, partition, position, epoch) as partitions:
+            error = self._library.call("assign", self._handle, partitions)
+        if error:
+            raise KafkaException(KafkaError(error))
+
+    def begin(self, topic: str, partition: int, position: int, epoch: int | None) -> int:
+        """Read one more partition from an offset on, into a queue of its own; return the queue.
+
+        Raises:
+            KafkaException: it cannot be assigned.
+        """
+        queue = self._library.call("queue_get_partition", self._handle, topic.encode(), partition)
+        if not queue:
+            raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))  # noqa: SLF001
+        # Before it is assigned: from then on records would come to the queue of the whole consumer.
+        self._library.call("queue_forward", queue, None)
+        try:
+            with self._listed(topic, partition, position, epoch) as partitions:
+                self._change("incremental_assign", partitions)
+        except KafkaException:
+            self._library.call("queue_destroy", queue)
+            raise
+        return int(queue)
+
+    def end(self, topic: str, partition: int, queue: int) -> None:
+        """Read a partition no more; its records must have been released.
+
+        Raises:
+            KafkaException: it was not assigned.
+        """
+        if not self._handle:
+            return  # its queues ended with it
+        self._library.call("queue_destroy", queue)
+        with self._listed(topic, partition, 0, None) as partitions:
+            self._change("incremental_unassign", partitions)
+
+    @contextmanager
+    def _listed(self, topic: str, partition: int, position: int, epoch: int | None) -> Iterator[int]:
+        """Give a list of one partition."""
         call = self._library.call
         partitions = call("topic_partition_list_new", 1)
         entry = call("topic_partition_list_add", partitions, topic.encode(), partition)
         if epoch is not None:
             call("topic_partition_set_leader_epoch", entry, epoch)
         call("topic_partition_list_set_offset", partitions, topic.encode(), partition, position)
-        error = call("assign", self._handle, partitions)
-        call("topic_partition_list_destroy", partitions)
+        try:
+            yield partitions
+        finally:
+            call("topic_partition_list_destroy", partitions)
+
+    def _change(self, how: str, partitions: int) -> None:
+        error = self._library.call(how, self._handle, partitions)
         if error:
-            raise KafkaException(KafkaError(error))
+            code = self._library.call("error_code", error)
+            self._library.call("error_destroy", error)
+            raise KafkaException(KafkaError(code))
 
     def ask_times(self, partitions: int, timeout_ms: int) -> int:
         """Replace the timestamps in a list of partitions by offsets; the timestamp -1 is the end of the log.
@@ -170,6 +224,40 @@ class RawConsumer:
             self._library.call("consumer_close", handle)
             self._library.call("queue_destroy", self._queue)
             self._library.call("destroy_flags", handle, _NO_CONSUMER_CLOSE)
+
+
+class PartitionOfConsumer:
+    """One partition of a consumer of several, as a consumer of its own (`AssignedConsumer`).
+
+    Args:
+        consumer: belongs to the caller, and outlives this.
+    """
+
+    def __init__(self, consumer: RawConsumer) -> None:
+        self._consumer = consumer
+        self._assigned: tuple[str, int, int] | None = None
+        self.feed = FeedStruct(**librdkafka().pointers)
+        self.events: FeedStruct | None = consumer.feed
+
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
+        """Read it from an offset on."""
+        self.close()
+        queue = self._consumer.begin(topic, partition, position, epoch)
+        self._assigned, self.feed.queue = (topic, partition, queue), queue
+
+    def refresh(self, topic: str, timeout_ms: int) -> None:
+        """Refresh the leaders of a topic."""
+        self._consumer.refresh(topic, timeout_ms)
+
+    def failure(self) -> KafkaException:
+        """Return why the last call of this thread failed."""
+        return self._consumer.failure()
+
+    def close(self) -> None:
+        """Read it no more; all its records must have been released."""
+        assigned, self._assigned = self._assigned, None
+        if assigned is not None:
+            self._consumer.end(*assigned)
 
 
 def _refused(why: ctypes.Array[ctypes.c_char]) -> KafkaException:

@@ -20,17 +20,19 @@ from typing import Final, Protocol
 
 from confluent_kafka import KafkaError, KafkaException
 
+from datasources.errors import InternalError
 from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
-from datasources.kafka.client.librdkafka import RawConsumer, librdkafka
+from datasources.kafka.client.librdkafka import PartitionOfConsumer, RawConsumer, librdkafka
 from datasources.kafka.client.native_records import records_of
 from datasources.kafka.client.record_columns import Notice, Received, RecordFields
 from datasources.native import native
 from datasources.native.kafka_fetch import FeedStruct, FetchBuffers, FetchStop, KafkaFetch
 
-__all__ = ["NativeFeed", "is_for_native", "open_native"]
+__all__ = ["NativeFeed", "is_for_native", "open_native", "open_native_consumer", "partition_feed"]
 
 _logger: Final = logging.getLogger(__name__)
 _WAIT_MS: Final = 100
+_NO_END: Final = (1 << 63) - 1
 _REFRESH_MS: Final = 2_000
 _MAX_BYTES: Final = 8 << 20
 _MIN_BYTES: Final = 64 << 10
@@ -40,9 +42,15 @@ _NEEDS_PYTHON: Final = frozenset({"default.topic.config", "error_cb", "logger", 
 
 
 class AssignedConsumer(Protocol):
-    """The consumer interface of a feed: `RawConsumer`, or a fake in tests."""
+    """The consumer interface of a feed: `RawConsumer`, `PartitionOfConsumer`, or a fake in tests.
+
+    Attributes:
+        feed: the queue of the partition.
+        events: the queue of events about brokers, where the partition has a queue of its own; it holds no records.
+    """
 
     feed: FeedStruct
+    events: FeedStruct | None
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         """Read one partition from an offset on, and no other."""
@@ -91,6 +99,10 @@ class NativeFeed:
             buffer_bytes = min(_MAX_BUFFER_BYTES, buffer_bytes * 8)
             batch = FetchBuffers(1, buffer_bytes, _names(fields))
             stop = self._fetch.fetch(self._consumer.feed, batch, 1, end, _WAIT_MS)
+        if stop == FetchStop.DRY and not batch.count and self._consumer.events is not None:
+            stop = self._fetch.fetch(self._consumer.events, batch, 1, _NO_END, 0)
+            if batch.count:
+                raise InternalError("a record came to the queue of events")
         if stop == FetchStop.FAILED:
             raise self._consumer.failure()
         notice = None
@@ -127,6 +139,23 @@ def open_native(
     except KafkaException as error:
         _logger.info("kafka_fetch native=false reason=%r", str(error))
         return None
+
+
+def open_native_consumer(settings: Mapping[str, str]) -> RawConsumer | None:
+    """Return a consumer for several partitions; None where `open_native` returns None."""
+    if _fetch_functions() is None or not is_for_native(settings):
+        return None
+    try:
+        return RawConsumer(settings)
+    except KafkaException:
+        return None  # the feed of one partition explains it
+
+
+def partition_feed(consumer: RawConsumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> NativeFeed:
+    """Return a feed of one partition of a consumer of several, which outlives it."""
+    fetch = _fetch_functions()
+    assert fetch is not None
+    return NativeFeed(PartitionOfConsumer(consumer), fetch, open_query_client)
 
 
 def _fetch_functions() -> KafkaFetch | None:

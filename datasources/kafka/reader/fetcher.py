@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
 
-from datasources.kafka.client.consumers import PartitionConsumer, return_consumer, take_consumer
+from datasources.kafka.client.consumers import PartitionConsumer, ReadAhead, return_consumer, take_consumer
 from datasources.kafka.client.message_client import MessageRecords
 from datasources.kafka.client.record_columns import Notice, Received, RecordFields, Records, joined
 from datasources.kafka.metadata.partition_log import Event, FetchSettings, PartitionLog, RecordDeadline
@@ -46,7 +46,7 @@ class Fetched:
 class PartitionFetcher:
     """Fetches ranges of one partition.
 
-    ``planned`` is the log's identity when the range was planned; None = unknown.
+    ``planned`` is the log's identity when the range was planned; None = unknown. ``ahead`` may have begun to fetch it.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is read by
@@ -58,8 +58,10 @@ class PartitionFetcher:
         fields: RecordFields = RecordFields.ALL,
         *,
         planned: LogIdentity | None = None,
+        ahead: ReadAhead | None = None,
     ) -> None:
         self._planned = planned or LogIdentity()
+        self._ahead = ahead
         self._fields = fields
         self._log = PartitionLog(settings, topic, partition)
         self._deadline = RecordDeadline(settings, clock)
@@ -75,8 +77,7 @@ class PartitionFetcher:
         """
         if start >= end:
             return
-        config, epoch = self._log.settings.config, self._planned.start_epoch
-        used = take_consumer(config, self._log.topic, self._log.partition, start, self._fields, epoch=epoch)
+        used = self._take(start)
         try:
             with collector_off():
                 yield from self._lists(used, end)
@@ -84,15 +85,25 @@ class PartitionFetcher:
             self._give_back(used)
             raise
         except BaseException:
-            used.close()  # its position is unknown to the next task
+            self._discard(used)  # its position is unknown to the next task
             raise
         self._give_back(used)
 
+    def _take(self, start: int) -> PartitionConsumer:
+        config, topic, partition = self._log.settings.config, self._log.topic, self._log.partition
+        used = None if self._ahead is None else self._ahead.take(topic, partition, start)
+        return used or take_consumer(config, topic, partition, start, self._fields, epoch=self._planned.start_epoch)
+
     def _give_back(self, used: PartitionConsumer) -> None:
         if self._is_gone:
-            used.close()  # it would not detect a new topic of the same name
+            self._discard(used)  # it would not detect a new topic of the same name
         else:
             return_consumer(used)
+
+    def _discard(self, used: PartitionConsumer) -> None:
+        used.close()
+        if self._ahead is not None:
+            self._ahead.discard()
 
     def _lists(self, used: PartitionConsumer, end: int) -> Iterator[Fetched]:
         finished = False

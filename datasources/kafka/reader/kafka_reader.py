@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from datasources.formats.api.error_policy import OnError
+from datasources.kafka.client.consumers import ReadAhead, open_read_ahead
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import parse_split
 from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
@@ -20,6 +21,9 @@ from datasources.source.api.split import LogIdentity, SplitId
 from watermark import SystemClock
 
 # Opening a decoder and learning the templates costs as much as decoding some ten thousand records.
+_UNKNOWN_RECORD_BYTES = 1_000.0
+_record_bytes: dict[str, float] = {}
+"""How large the values of a cluster's records are on average, as last read by this process."""
 _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 
 
@@ -84,16 +88,41 @@ class KafkaReader:
         self._logs = factory.logs
         self._chunk_format = factory.chunk_format(only)
         self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)
+        self._ahead: ReadAhead | None = None
+        self._records, self._bytes = 0, 0
+
+    def read_ahead(self, ranges: Sequence[tuple[SplitId, int, int]]) -> None:
+        """Fetch the ranges of many partitions ahead, in their order."""
+        begins = {
+            parse_split(split): (start, self._logs.get(split, LogIdentity()).start_epoch)
+            for split, start, end in ranges
+            if start < end
+        }
+        offsets = sum(end - start for _, start, end in ranges)
+        record_bytes = _record_bytes.get(self._cluster, _UNKNOWN_RECORD_BYTES)
+        self._ahead = open_read_ahead(self._settings.config, begins, record_bytes * offsets / max(1, len(begins)))
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         topic, partition = parse_split(split)
         clock, planned = SystemClock(), self._logs.get(split)
-        fetcher = PartitionFetcher(self._settings, topic, partition, clock, self._maker.fields, planned=planned)
+        fetcher = PartitionFetcher(
+            self._settings, topic, partition, clock, self._maker.fields, planned=planned, ahead=self._ahead
+        )
         with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
             for fetched in ranges:
+                self._records += len(fetched.records)
+                self._bytes += fetched.records.size_bytes
                 yield from self._maker.chunks([fetched])
 
     def close(self) -> None:
         """Return the decoder to the pool for the next task; consumers were returned after each range."""
         _makers.give(self._chunk_format, self._maker)
+        if self._ahead is not None:
+            self._ahead.close()
+        if self._records:
+            _record_bytes[self._cluster] = self._bytes / self._records
+
+    @property
+    def _cluster(self) -> str:
+        return self._settings.config.bootstrap_servers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
@@ -129,4 +129,16 @@ class SupportsLogs(Protocol):
 
     def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> Self:
         """Return a copy that reads these logs; of a split that is left out nothing is known."""
+        ...
+
+
+@runtime_checkable
+class SupportsReadAhead(Protocol):
+    """A reader that fetches the next ranges of its task while it reads one."""
+
+    def read_ahead(self, ranges: Sequence[tuple[SplitId, int, int]]) -> None:
+        """Take the [start, end) of each split that `read` will be called with, in this order.
+
+        When called: once, before the first `read`. Some may not be read, or not to their end.
+        """
         ...

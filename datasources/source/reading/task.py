@@ -33,6 +33,7 @@ from datasources.source.api.reader import (
     SupportsBatchState,
     SupportsLogs,
     SupportsRangeEnd,
+    SupportsReadAhead,
 )
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.api.split import LogIdentity, SplitId
@@ -75,6 +76,8 @@ class TaskReader:
         logs = {task.split: task.log for task in plan.splits if task.log is not None}
         reader = _in_logs(_factory_for(self._factory, plan.state), logs).open()
         try:
+            if isinstance(reader, SupportsReadAhead):
+                reader.read_ahead([(task.split, task.start, task.end) for task in plan.splits])
             if self._strategy is None:
                 yield from self._plain_run(plan, reader, report)
             else:

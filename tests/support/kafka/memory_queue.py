@@ -56,6 +56,8 @@ class MemoryQueue:
         name_of: the bytes of a header's name.
     """
 
+    events = None
+
     def __init__(self, consumer: Consuming) -> None:
         self.consumer = consumer
         self.alive: dict[int, tuple[Message, list[int]]] = {}
