@@ -27,13 +27,13 @@ from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.native import native
 
-__all__ = ["SHAPES", "main"]
+__all__ = ["NEXMARK", "SHAPES", "main", "nexmark"]
 
 RESULT: Final = Path(__file__).parent / "results" / "json_decode.json"
 _DOCUMENTS: Final = 32_768
 _SLOW_DOCUMENTS: Final = 2_000
 _ROUNDS: Final = 9
-_NEXMARK: Final = (
+NEXMARK: Final = (
     "event_type INT, person STRUCT<id: BIGINT, name: STRING, emailAddress: STRING, creditCard: STRING, city: STRING, "
     "state: STRING, dateTime: TIMESTAMP_NTZ, extra: STRING>, auction STRUCT<id: BIGINT, itemName: STRING, "
     "description: STRING, initialBid: BIGINT, reserve: BIGINT, dateTime: TIMESTAMP_NTZ, expires: TIMESTAMP_NTZ, "
@@ -52,7 +52,8 @@ def _moment(number: int) -> str:
     )
 
 
-def _nexmark(number: int) -> bytes:
+def nexmark(number: int) -> bytes:
+    """Return the event with a number: 1 person, 3 auctions and 46 bids in 50."""
     at, extra = _moment(number), "abcdefghijklmnopqrst"[: number % 20]
     event: dict[str, object] = {"event_type": 2, "person": None, "auction": None, "bid": None}
     if number % 50 == 0:
@@ -107,7 +108,7 @@ def _change(number: int) -> bytes:
 _ROW: Final = "STRUCT<id: BIGINT NOT NULL, name: STRING, weight: DOUBLE>"
 SHAPES: Final[dict[str, tuple[str, Callable[[int], bytes]]]] = {
     "flat": (orders.SCHEMA, orders.order),
-    "nexmark": (_NEXMARK, _nexmark),
+    "nexmark": (NEXMARK, nexmark),
     "arrays": ("id BIGINT, tags ARRAY<STRING>, items ARRAY<STRUCT<sku: STRING, count: INT, price: DOUBLE>>", _array),
     "maps": ("id BIGINT, attributes MAP<STRING, STRING>, counts MAP<STRING, BIGINT>", _map),
     "decimals": (

@@ -2,7 +2,7 @@
 
     python -m benchmarks.kafka_scaling          prints as it goes; the last line is JSON
     python -m benchmarks.kafka_scaling --save   writes results/kafka_scaling.json as well
-    ... --only latency memory                   those figures; others that were written down stay
+    ... --only latency memory partitions        those figures; others that were written down stay
 
 The windowed count of `make bench` on topics of one broker; spark-sql-kafka runs beside it where the point is about
 records, and sides of one point give equal counts. Costs are measured in JVMs that stay, memory in new ones.
@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from rich.console import Console
 
 from benchmarks.kafka_idle import empty_triggers
 from benchmarks.measure import load_average, machine_facts
-from benchmarks.scaling_points import FEW, Topics, measure
+from benchmarks.scaling_points import FEW, FIGURES, Topics, measure
 from benchmarks.sides import PEER, TIDEMARK, Workload, run_latency, run_side
 from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
@@ -34,9 +35,9 @@ LATENCY_ROUNDS: Final = 1
 EMPTY_PARTITIONS: Final = (10, 100, 1_000)
 
 
-def costs(console: Console, topics: Topics, work: Workload) -> dict[str, Any]:
-    """Measure the cost of a record at every point."""
-    return dict(measure(console, topics, work))
+def costs(console: Console, topics: Topics, work: Workload, figures: Sequence[str]) -> dict[str, Any]:
+    """Measure the cost of a record at every point of some figures."""
+    return dict(measure(console, topics, work, figures))
 
 
 def memory(console: Console, topics: Topics, work: Workload) -> dict[str, Any]:
@@ -70,7 +71,6 @@ def empty(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
 
 
 PARTS: Final[dict[str, Callable[[Console, Topics, Workload], dict[str, Any]]]] = {
-    "costs": costs,
     "memory": memory,
     "latency": latency,
     "empty": empty,
@@ -81,7 +81,7 @@ def main() -> None:
     """Measure and show each part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--save", action="store_true", help="write the result file")
-    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="some of the parts")
+    parser.add_argument("--only", nargs="*", choices=[*FIGURES, *PARTS], help="some figures")
     asked = parser.parse_args()
     console = Console()
     jars = ",".join(map(str, fetch_spark_kafka(pyspark.__version__, console.print).jars))
@@ -89,9 +89,13 @@ def main() -> None:
     with EmbeddedKafka() as kafka:
         topics = Topics(console, kafka.bootstrap_servers)
         work = Workload(bootstrap=kafka.bootstrap_servers, topic="", batch_rows=0, jars=jars)
-        for name in asked.only:
+        wanted = asked.only or [*FIGURES, *PARTS]
+        parts = {name: part for name, part in PARTS.items() if name in wanted}
+        if figures := [figure for figure in FIGURES if figure in wanted]:
+            parts = {"costs": partial(costs, figures=figures), **parts}
+        for name, part in parts.items():
             document["loads"][name] = load_average()
-            document |= PARTS[name](console, topics, work)
+            document |= part(console, topics, work)
             if asked.save:
                 _save(document)
     print(json.dumps(document))

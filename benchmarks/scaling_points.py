@@ -7,7 +7,7 @@ What two figures share, the topic of four partitions that every other differs fr
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,13 +22,12 @@ __all__ = ["FEW", "FIGURES", "Topics", "measure"]
 FEW: Final = 4
 ROWS: Final = 4_000_000
 BATCHES: Final = 4
-PARTITIONS: Final = (1, FEW, 16, 64)
+PARTITIONS: Final = (1, FEW, 16, 64, 1_000)
 RECORDS: Final = ((0, ROWS), (1_024, 1_000_000), (10_240, 200_000))
 """About how large a record is, 0 = as in `make bench`, and how many of them there are."""
 CODECS: Final = ("none", "lz4", "zstd")
 LENGTHS: Final = (ROWS // 2, ROWS, ROWS * 4)
 ROUNDS: Final = 3
-FIGURES: Final = ("partitions", "records", "compression", "lengths")
 
 
 class Topics:
@@ -64,18 +63,21 @@ class _Point:
     sides: tuple[str, ...]
 
 
-def measure(console: Console, topics: Topics, work: Workload) -> dict[str, list[dict[str, Any]]]:
-    """Measure every point; return the medians by figure.
+def measure(
+    console: Console, topics: Topics, work: Workload, figures: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Measure every point of some figures; return the medians by figure.
 
     Args:
         console: prints each run.
         topics: filled as needed.
         work: the broker and the peer's jars.
+        figures: any of `FIGURES`.
 
     Raises:
         SystemExit: a side failed, or two counted differently.
     """
-    points = list(_points(topics, work))
+    points = [point for figure in figures for point in _POINTS[figure](topics, work)]
     console.print("a pass to warm up")
     with ExitStack() as stack:
         warm: dict[tuple[str, int], WarmSide] = {}
@@ -86,30 +88,48 @@ def measure(console: Console, topics: Topics, work: Workload) -> dict[str, list[
                     warm[key] = stack.enter_context(WarmSide(side, slots=point.work.slots, jars=work.jars))
         _round(points, warm)
         rounds = [_round(points, warm, console) for _ in range(ROUNDS)]
-    return {figure: [_medians(each, rounds) for each in points if each.figure == figure] for figure in FIGURES}
+    return {figure: [_medians(each, rounds) for each in points if each.figure == figure] for figure in figures}
 
 
-def _points(topics: Topics, work: Workload) -> Iterable[_Point]:
-    """Yield the points of all figures; their topics are filled on the way."""
-    both = (TIDEMARK, PEER)
+def _on(work: Workload, topic: str, rows: int = ROWS, slots: int = 2) -> Workload:
+    return work.of(topic=topic, batch_rows=rows // BATCHES, slots=slots)
 
-    def on(topic: str, rows: int = ROWS, slots: int = 2) -> Workload:
-        return work.of(topic=topic, batch_rows=rows // BATCHES, slots=slots)
 
+def _partitions(topics: Topics, work: Workload) -> Iterable[_Point]:
     for partitions in PARTITIONS:
         for slots in (1, 2) if partitions == FEW else (2,):
             facts = {"partitions": partitions, "slots": slots}
-            at = on(topics.filled(partitions=partitions), slots=slots)
+            at = _on(work, topics.filled(partitions=partitions), slots=slots)
             yield _Point(figure="partitions", facts=facts, work=at, sides=(TIDEMARK,))
+
+
+def _records(topics: Topics, work: Workload) -> Iterable[_Point]:
     for size, rows in RECORDS:
         topic = topics.filled(rows=rows, record_bytes=size)
         facts = {"record_bytes": topics.record_bytes(topic), "rows": rows}
-        yield _Point(figure="records", facts=facts, work=on(topic, rows), sides=both)
+        yield _Point(figure="records", facts=facts, work=_on(work, topic, rows), sides=(TIDEMARK, PEER))
+
+
+def _compression(topics: Topics, work: Workload) -> Iterable[_Point]:
     for codec in CODECS:
-        yield _Point(figure="compression", facts={"codec": codec}, work=on(topics.filled(codec=codec)), sides=both)
+        at = _on(work, topics.filled(codec=codec))
+        yield _Point(figure="compression", facts={"codec": codec}, work=at, sides=(TIDEMARK, PEER))
+
+
+def _lengths(topics: Topics, work: Workload) -> Iterable[_Point]:
     for rows in LENGTHS:
-        at = on(topics.filled(rows=rows))  # batches of one size
+        at = _on(work, topics.filled(rows=rows))  # batches of one size
         yield _Point(figure="lengths", facts={"rows": rows}, work=at, sides=(TIDEMARK,))
+
+
+_POINTS: Final[dict[str, Callable[[Topics, Workload], Iterable[_Point]]]] = {
+    "partitions": _partitions,
+    "records": _records,
+    "compression": _compression,
+    "lengths": _lengths,
+}
+"""The points of each figure; their topics are filled on the way."""
+FIGURES: Final = tuple(_POINTS)
 
 
 def _round(

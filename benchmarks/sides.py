@@ -65,13 +65,13 @@ def run_side(side: str, work: Workload) -> dict[str, Any]:
 class WarmSide:
     """A side in a process that stays: its JVM has compiled what the next run needs. Use it in `with`."""
 
-    def __init__(self, side: str, *, slots: int = 2, jars: str = "") -> None:
-        self._side = side
+    def __init__(self, side: str, *, slots: int = 2, jars: str = "", module: str = "benchmarks.warm_side") -> None:
+        self._side, self._module = side, module
         self._options = ["--slots", str(slots), "--jars", jars if side == PEER else ""]
 
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile("w+")
-        command = [sys.executable, "-m", "benchmarks.warm_side", self._side, *self._options]
+        command = [sys.executable, "-m", self._module, self._side, *self._options]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
         return self
@@ -86,9 +86,17 @@ class WarmSide:
         Raises:
             SystemExit: the side failed; with the end of its output.
         """
+        return self.answer(asdict(work))
+
+    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Give the process a line and return its answer.
+
+        Raises:
+            SystemExit: the side failed; with the end of its output.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asdict(work)) + "\n")
+        self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         printed = self._process.stdout.readline()
         if not printed:

@@ -22,7 +22,7 @@ from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import COUNT, order_table
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["SETTINGS"]
+__all__ = ["SETTINGS", "window_jars"]
 
 SETTINGS: Final = {
     "parallelism.default": "2",
@@ -44,8 +44,7 @@ def main() -> None:
     asked = parser.parse_args()
     bootstrap, topic = asked.bootstrap, asked.topic
     try:
-        jars = fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
-        with tempfile.TemporaryDirectory() as place, open_flink(jars, SETTINGS, Path(place) / "log") as flink:
+        with tempfile.TemporaryDirectory() as place, open_flink(window_jars(), SETTINGS, Path(place) / "log") as flink:
             for _ in range(asked.warm_ups):
                 _counted(flink, bootstrap, topic)
             result = _measured(flink, bootstrap, topic)
@@ -54,6 +53,15 @@ def main() -> None:
     except Py4JError as error:
         result = {"why": cause_of(error)}
     print(json.dumps({"flink": FLINK_VERSION, "settings": SETTINGS, **result}))
+
+
+def window_jars() -> tuple[Path, ...]:
+    """Return Flink's jars, with its connector for Kafka and its JSON format.
+
+    Raises:
+        EnvironmentProblem: they cannot be fetched.
+    """
+    return fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
 
 
 def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:

@@ -140,6 +140,11 @@ def run_raw(values: DataFrame, batch_rows: int, *, measured: bool) -> dict[str, 
     return {"rows": counts["n"], "counts": dict(counts), **measures}
 
 
+def run_measured(writer: Any, rows: int, batch_rows: int) -> dict[str, Any]:
+    """Run a query over so many records, all that are there; return what one cost."""
+    return _per_record(_run(writer), rows, batch_rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cost:
     """What a query took from its first commit to its end; memory is that of the whole run."""

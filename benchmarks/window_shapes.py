@@ -1,0 +1,142 @@
+"""Windowed counts of other shapes than `make bench`'s orders: nested events, keys, windows that overlap.
+
+Each shape is a table of a topic, as Flink and Tidemark read it, and one statement over it; spark-sql-kafka reads the
+same with DataFrames. `make(number)` gives a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from benchmarks.json_decode import NEXMARK, nexmark
+from benchmarks.orders import SCHEMA, order
+
+__all__ = ["SHAPES", "Shape", "interval", "peer_windows", "result_columns", "statement", "table", "tidemark_windows"]
+
+_WIDTH_S: Final = 10
+_BID_TIME: Final = (
+    "CASE WHEN event_type = 0 THEN person.dateTime WHEN event_type = 1 THEN auction.dateTime ELSE bid.dateTime END"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is counted.
+
+    Attributes:
+        make: the record with a number; event time rises with it.
+        columns: of the table in SQL.
+        schema: of the records, for DataFrames.
+        time: the event time, for DataFrames.
+        counted, summed: what is counted and summed in each window.
+        total: the type of the sum.
+        key: the expression that rows are grouped by besides; "" = none.
+        slide_s: of the windows of ten seconds, seconds.
+        delay: of the watermark: number and unit. Flink makes one for all partitions of a reader where the time is
+            computed from nested columns, and loses rows of those that lag more.
+    """
+
+    make: Callable[[int], bytes]
+    columns: str
+    schema: str
+    time: str
+    counted: str
+    summed: str
+    total: str
+    key: str = ""
+    slide_s: int = _WIDTH_S
+    delay: str = "5 SECOND"
+
+
+def _orders(**more: Any) -> Shape:
+    columns = "`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3)"
+    values = {"counted": "`user`", "summed": "price", "total": "DOUBLE"}
+    return Shape(make=order, columns=columns, schema=SCHEMA, time="ts", **values, **more)
+
+
+SHAPES: Final[dict[str, Shape]] = {
+    "nested events": Shape(
+        make=nexmark,
+        columns="event_type INT, "
+        "person ROW<id BIGINT, name STRING, emailAddress STRING, creditCard STRING, city STRING, state STRING, "
+        "dateTime TIMESTAMP(3), extra STRING>, "
+        "auction ROW<id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT, "
+        "dateTime TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING>, "
+        "bid ROW<auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, dateTime TIMESTAMP(3), "
+        f"extra STRING>, ts AS {_BID_TIME}",
+        schema=NEXMARK,
+        time=_BID_TIME,
+        counted="bid.auction",
+        summed="bid.price",
+        total="BIGINT",
+        delay="10 MINUTE",
+    ),
+    "1,000 keys": _orders(key="MOD(`user`, 1000)"),
+    "1,000,000 keys": _orders(key="`user`"),
+    "10 windows a row": _orders(slide_s=1),
+}
+
+
+def table(shape: Shape, bootstrap: str, topic: str, **options: str) -> str:
+    """Return the table of a topic from its beginning, as Flink and Tidemark read it."""
+    standard = "SQL" if shape.make is nexmark else "ISO-8601"
+    further = "".join(f",\n  '{key}' = '{value}'" for key, value in options.items())
+    return f"""
+CREATE TABLE events ({shape.columns}, WATERMARK FOR ts AS ts - {interval(shape)})
+WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{bootstrap}',
+  'scan.startup.mode' = 'earliest-offset', 'format' = 'json', 'json.timestamp-format.standard' = '{standard}'{further})
+"""
+
+
+def statement(shape: Shape) -> str:
+    """Return the statement: the window's end, the key if there is one, `n`, `total`."""
+    slide = f"INTERVAL '{shape.slide_s}' SECOND, " if shape.slide_s != _WIDTH_S else ""
+    window = f"{'HOP' if slide else 'TUMBLE'}(TABLE events, DESCRIPTOR(ts), {slide}INTERVAL '{_WIDTH_S}' SECOND)"
+    selected, grouped = (f"{shape.key} AS k, ", f", {shape.key}") if shape.key else ("", "")
+    return (
+        f"SELECT window_end, {selected}COUNT({shape.counted}) AS n, SUM({shape.summed}) AS total "
+        f"FROM TABLE({window}) GROUP BY window_start, window_end{grouped}"
+    )
+
+
+def result_columns(shape: Shape) -> str:
+    """Return the columns of the statement's rows, for a sink of Flink's."""
+    key = "k BIGINT, " if shape.key else ""
+    return f"window_end TIMESTAMP(3), {key}n BIGINT, total {shape.total}"
+
+
+def tidemark_windows(df: Any, shape: Shape) -> Any:
+    """Return the same of a stream that `read_stream` gave, by `windowed`."""
+    from datasources import TimeWindow, windowed
+
+    aggregates = {"n": f"COUNT({shape.counted})", "total": f"SUM({shape.summed})"}
+    width, slide = f"{_WIDTH_S} s", f"{shape.slide_s} s"
+    window = TimeWindow.tumble(width) if shape.slide_s == _WIDTH_S else TimeWindow.hop(width, slide)
+    keyed = df.selectExpr("*", f"{shape.key} AS k") if shape.key else df
+    return windowed(keyed, aggregates, window=window, attribute="ts", keys=_keys(shape))
+
+
+def peer_windows(raw: Any, shape: Shape) -> Any:
+    """Return the same of the records that spark-sql-kafka gives."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    schema = shape.schema.replace("TIMESTAMP_NTZ", "TIMESTAMP")  # what Spark's watermark takes
+    parsed = raw.select(F.from_json(F.col("value").cast("string"), schema).alias("event")).select("event.*")
+    keyed = parsed.selectExpr("*", *([f"{shape.key} AS k"] if shape.key else []))
+    timed = keyed if shape.time == "ts" else keyed.withColumn("ts", F.expr(shape.time))
+    window = F.window("ts", f"{_WIDTH_S} seconds", f"{shape.slide_s} seconds")
+    groups = timed.withWatermark("ts", shape.delay).groupBy(window, *_keys(shape))
+    counted = groups.agg(F.expr(f"COUNT({shape.counted})").alias("n"), F.expr(f"SUM({shape.summed})").alias("total"))
+    return counted.select(F.col("window.end").alias("window_end"), *_keys(shape), "n", "total")
+
+
+def interval(shape: Shape) -> str:
+    """Return the delay of the watermark in SQL."""
+    number, unit = shape.delay.split()
+    return f"INTERVAL '{number}' {unit}"
+
+
+def _keys(shape: Shape) -> Sequence[str]:
+    return ["k"] if shape.key else []
