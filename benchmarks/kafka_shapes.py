@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from rich.console import Console
 
 from benchmarks.measure import load_before, machine_facts
 from benchmarks.orders import make_topic, produce
+from benchmarks.rounds import summary
 from benchmarks.shape_side import ShapeRun
 from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL, WarmSide
 from benchmarks.window_shapes import SHAPES
@@ -56,8 +56,8 @@ def main() -> None:
             for side in sides.values():
                 side.answer(asdict(run))
         rounds = [_round(console, sides, runs, number) for number in range(asked.rounds)]
-    shapes = {run.shape: _medians(run.shape, rounds) for run in runs}
-    document = {"rows": asked.rows, "batches": BATCHES, "load": load, **machine_facts(), "shapes": shapes}
+    shapes = {run.shape: summary([each[run.shape] for each in rounds], load) for run in runs}
+    document = {"rows": asked.rows, "batches": BATCHES, **machine_facts(), "shapes": shapes}
     if asked.save:
         RESULTS.write_text(json.dumps({**document, "rounds": rounds}, indent=2) + "\n")
     print(json.dumps(document))
@@ -102,26 +102,6 @@ def _round(
         found[run.shape] = {name: sides[name].answer(asdict(run)) for name in turns}
         costs = ", ".join(f"{name} {found[run.shape][name]['cpu_us_per_record']:.2f}" for name in sides)
         console.print(f"  {run.shape}: us CPU/record {costs}")
-    return found
-
-
-def _medians(shape: str, rounds: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Return the medians of the sides, and of the ratios of ours to the others with their spread."""
-
-    def cost(each: dict[str, dict[str, Any]], side: str) -> float:
-        return float(each[shape][side]["cpu_us_per_record"])
-
-    found: dict[str, Any] = {}
-    for side in SIDES:
-        speeds = [each[shape][side]["rows_per_s"] for each in rounds]
-        found[side] = {
-            "cpu_us_per_record": round(statistics.median(cost(each, side) for each in rounds), 3),
-            "rows_per_s": round(statistics.median(speeds)),
-        }
-    for ours in (TIDEMARK, TIDEMARK_SQL):
-        for other in (PEER, FLINK):
-            ratios = [cost(each, ours) / cost(each, other) for each in rounds]
-            found[f"{ours} to {other}"] = [round(of(ratios), 3) for of in (statistics.median, min, max)]
     return found
 
 

@@ -13,14 +13,16 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.flink import Flink, open_flink
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.sides import FLINK, PEER, TIDEMARK_SQL
+from benchmarks.window_flink import SETTINGS, window_jars
 from benchmarks.window_query import run_measured, session
 from benchmarks.window_shapes import (
     SHAPES,
@@ -58,17 +60,17 @@ def main() -> None:
     """Answer each line until there are no more."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("side")
-    parser.add_argument("--slots", default="2")
+    parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--jars", default="")
     asked = parser.parse_args()
-    opened = _open_flink() if asked.side == FLINK else nullcontext(_spark_side(asked.side, asked.jars))
+    opened = _open_flink() if asked.side == FLINK else nullcontext(_spark_side(asked.side, asked.jars, asked.slots))
     with opened as run:
         for line in sys.stdin:
             print(json.dumps(run(ShapeRun(**json.loads(line)))), flush=True)
 
 
-def _spark_side(side: str, jars: str) -> Callable[[ShapeRun], dict[str, Any]]:
-    spark = session(jars)
+def _spark_side(side: str, jars: str, slots: int) -> Callable[[ShapeRun], dict[str, Any]]:
+    spark = session(jars, slots=slots)
 
     def run(asked: ShapeRun) -> dict[str, Any]:
         writer = _windows(spark, side, SHAPES[asked.shape], asked).writeStream.outputMode("append")
@@ -116,39 +118,32 @@ def _checked(writer: Any, until: str) -> list[float]:
     return [float(sum(column)) for column in zip(*sums.values(), strict=True)]
 
 
-def _open_flink() -> AbstractContextManager[Callable[[ShapeRun], dict[str, Any]]]:
-    from contextlib import contextmanager
+@contextmanager
+def _open_flink() -> Iterator[Callable[[ShapeRun], dict[str, Any]]]:
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        open_flink(window_jars(), SETTINGS, Path(directory) / "log") as flink,
+    ):
+        yield lambda asked: _flink_run(flink, asked)
 
-    from benchmarks.flink import Flink, open_flink
-    from benchmarks.window_flink import SETTINGS, window_jars
 
-    @contextmanager
-    def opened() -> Any:
-        with (
-            tempfile.TemporaryDirectory() as directory,
-            open_flink(window_jars(), SETTINGS, Path(directory) / "log") as flink,
-        ):
-            yield lambda asked: _flink_run(flink, asked)
-
-    def _flink_run(flink: Flink, asked: ShapeRun) -> dict[str, Any]:
-        shape, tables = SHAPES[asked.shape], flink.tables()
-        tables.executeSql(table(shape, asked.bootstrap, asked.topic, **{"scan.bounded.mode": "latest-offset"}))
-        if asked.checked_until:
-            return {"sums": _flink_sums(tables, shape, asked.checked_until)}
-        tables.executeSql(f"CREATE TABLE counted ({result_columns(shape)}) WITH ('connector' = 'blackhole')")
-        jvm = jvm_of_this_process()
-        with UsageSampler(jvm) as sampler:
-            begun, used = time.perf_counter(), cpu_seconds(jvm)
-            flink.run(tables, f"INSERT INTO counted {statement(shape)}")
-            elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
-        return {
-            "cpu_us_per_record": cpu / asked.rows * 1e6,
-            "rows_per_s": asked.rows / elapsed,
-            "peak_worker_mb": 0,
-            "peak_jvm_mb": round(sampler.peak_jvm_mb),
-        }
-
-    return opened()
+def _flink_run(flink: Flink, asked: ShapeRun) -> dict[str, Any]:
+    shape, tables = SHAPES[asked.shape], flink.tables()
+    tables.executeSql(table(shape, asked.bootstrap, asked.topic, **{"scan.bounded.mode": "latest-offset"}))
+    if asked.checked_until:
+        return {"sums": _flink_sums(tables, shape, asked.checked_until)}
+    tables.executeSql(f"CREATE TABLE counted ({result_columns(shape)}) WITH ('connector' = 'blackhole')")
+    jvm = jvm_of_this_process()
+    with UsageSampler(jvm) as sampler:
+        begun, used = time.perf_counter(), cpu_seconds(jvm)
+        flink.run(tables, f"INSERT INTO counted {statement(shape)}")
+        elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
+    return {
+        "cpu_us_per_record": cpu / asked.rows * 1e6,
+        "rows_per_s": asked.rows / elapsed,
+        "peak_worker_mb": 0,
+        "peak_jvm_mb": round(sampler.peak_jvm_mb),
+    }
 
 
 def _flink_sums(tables: Any, shape: Shape, until: str) -> list[float]:

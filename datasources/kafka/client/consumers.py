@@ -254,6 +254,7 @@ class ReadAhead:
         self, key: _AheadKey, consumer: RawConsumer, ranges: Mapping[TopicPartitionName, tuple[int, int | None]]
     ) -> None:
         self._key, self._consumer = key, consumer
+        self._settings = _ahead_settings(*key)
         self._waiting = dict(ranges)
         self._open: dict[TopicPartitionName, PartitionConsumer] = {}
         self._is_failed = False
@@ -285,13 +286,12 @@ class ReadAhead:
 
     def _begin(self) -> None:
         """Fetch the next partitions."""
-        config, fetch_bytes = self._key
-        settings = _ahead_settings(config, fetch_bytes)
+        config, _ = self._key
         while self._waiting and len(self._open) < _MAX_AHEAD:
             name = next(iter(self._waiting))
             position, epoch = self._waiting.pop(name)
             action = f"opening a consumer for topic '{name[0]}', partition {name[1]}"
-            feed = partition_feed(self._consumer, partial(_opened, ErrorCapturingConsumer, settings, action))
+            feed = partition_feed(self._consumer, partial(_opened, ErrorCapturingConsumer, self._settings, action))
             used = PartitionConsumer((config, *name), feed, position, is_kept=False)
             try:
                 used.move(position, epoch)

@@ -131,14 +131,8 @@ def open_native(
     settings: Mapping[str, str], open_query_client: Callable[[], ErrorCapturingConsumer]
 ) -> NativeFeed | None:
     """Return a feed; None if this process does not support it, or if librdkafka rejects the settings."""
-    fetch = _fetch_functions()
-    if fetch is None or not is_for_native(settings):
-        return None
-    try:
-        return NativeFeed(RawConsumer(settings), fetch, open_query_client)
-    except KafkaException as error:
-        _logger.info("kafka_fetch native=false reason=%r", str(error))
-        return None
+    consumer = open_native_consumer(settings)
+    return None if consumer is None else _feed(consumer, open_query_client)
 
 
 def open_native_consumer(settings: Mapping[str, str]) -> RawConsumer | None:
@@ -147,15 +141,20 @@ def open_native_consumer(settings: Mapping[str, str]) -> RawConsumer | None:
         return None
     try:
         return RawConsumer(settings)
-    except KafkaException:
-        return None  # the feed of one partition explains it
+    except KafkaException as error:
+        _logger.info("kafka_fetch native=false reason=%r", str(error))
+        return None
 
 
 def partition_feed(consumer: RawConsumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> NativeFeed:
     """Return a feed of one partition of a consumer of several, which outlives it."""
+    return _feed(PartitionOfConsumer(consumer), open_query_client)
+
+
+def _feed(consumer: AssignedConsumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> NativeFeed:
     fetch = _fetch_functions()
-    assert fetch is not None
-    return NativeFeed(PartitionOfConsumer(consumer), fetch, open_query_client)
+    assert fetch is not None  # it opened the consumer
+    return NativeFeed(consumer, fetch, open_query_client)
 
 
 def _fetch_functions() -> KafkaFetch | None:

@@ -20,10 +20,10 @@ from datasources.source.api.reader import Chunk
 from datasources.source.api.split import LogIdentity, SplitId
 from watermark import SystemClock
 
-# Opening a decoder and learning the templates costs as much as decoding some ten thousand records.
 _UNKNOWN_RECORD_BYTES = 1_000.0
 _record_bytes: dict[str, float] = {}
 """How large the values of a cluster's records are on average, as last read by this process."""
+# Opening a decoder costs as much as decoding some ten thousand records.
 _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 
 
