@@ -308,7 +308,7 @@ def open_read_ahead(
 
     ``ranges`` as in `ReadAhead`; ``range_bytes`` is about how large a range is.
     """
-    if len(ranges) <= _FEW or any(name in config for name in _AHEAD_SETTINGS):
+    if len(ranges) <= _FEW or any(name in config for name in (*_AHEAD_SETTINGS, *_FETCH_BYTES)):
         return None
     fetch_bytes = next((size for size in _AHEAD_BYTES if size >= range_bytes / _RESPONSES), _AHEAD_BYTES[-1])
     key = (tuple(sorted(config.items())), fetch_bytes)

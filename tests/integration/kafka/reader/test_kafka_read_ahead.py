@@ -128,6 +128,17 @@ def test_few_partitions_have_consumers_of_their_own(kafka, opened):
     assert not opened
 
 
+@pytest.mark.parametrize("setting", ["max.partition.fetch.bytes", "queued.min.messages"])
+def test_a_size_that_the_user_gives_counts(kafka, opened, setting):
+    topic = kafka.create_topic(partitions=8)
+    ends = {f"{topic}-{partition}": kafka.produce(topic, partition, [b"v"]) for partition in range(8)}
+    reader = factory(kafka, topic, **{f"kafka.{setting}": "100000"}).open()
+    reader.read_ahead([(split, 0, 1) for split in ends])
+    assert [rows(reader, split, 0, 1) for split in ends] == [([(0, b"v")], 0)] * 8
+    reader.close()
+    assert not opened
+
+
 def topic_without_its_beginning(kafka):
     """A topic of 8 partitions of 20 records, of which partition 5 lost the first 15; its splits."""
     topic = kafka.create_topic(partitions=8)
