@@ -80,7 +80,7 @@ def _read_all(recording: Recording, seeds: range) -> tuple[int, int]:
                 pass
         except (RecordError, SchemaError, OffsetError, DataLossError):
             refused += 1
-        except BaseException as error:
+        except Exception as error:
             raise AssertionError(f"mutation {seed} ended in {type(error).__name__}") from error
         else:
             read += 1
