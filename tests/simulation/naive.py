@@ -67,7 +67,7 @@ def combine(parts: list[tuple[int | None, SplitStatus]], previous_ms: int | None
 
 
 def rows_of(end: Offset, split: SplitProgress, script: Script, options: SourceOptions) -> tuple[list[tuple], int]:
-    """The rows of one range, (id, row watermark, is late), late ones included, and the heartbeat's row watermark."""
+    """The rows of one range, (id, row watermark, is late), late ones included, and the watermark after the last one."""
     group_minimum = NOTHING if end.combined_ms is None else end.combined_ms
     others = [
         NOTHING if s.watermark_ms is None else s.watermark_ms

@@ -184,7 +184,9 @@ class Query:
         generator = reader.run(plan, lambda reports: self._report(process_id, reports))
         found = list(itertools.islice(itertools.chain.from_iterable(generator), max_rows))
         generator.close()
-        wanted = [row for task in plan.splits for row in _leaving(source, *expected[task.split])] or [_beat(plan)]
+        ranges = [expected[task.split] for task in plan.splits]
+        wanted = [row for rows, _ in ranges for row in naive.emitted(rows, source.options)]
+        wanted.append((None, max((last for _, last in ranges), default=max(plan.combined_us, 0) // 1_000), False))
         require(found == wanted[:max_rows], 1, f"{source.name} reads {found}, not {wanted[:max_rows]}")
 
     def _report(self, process_id: str, reports: list) -> None:
@@ -227,13 +229,5 @@ def _plans(source: Source, end: Offset) -> Iterator[TaskPlan]:
 
 
 def _expected(source: Source, end: Offset) -> _Expected:
-    """Per split its rows, also those that are left out as late, and the heartbeat's row watermark."""
+    """Per split its rows, also those that are left out as late, and the watermark after the last one."""
     return {s.split: naive.rows_of(end, s, source.script(s.split), source.options) for s in end.splits}
-
-
-def _leaving(source: Source, rows: list[tuple], last: int) -> list[tuple]:
-    return [*naive.emitted(rows, source.options), (None, last, False)]
-
-
-def _beat(plan: TaskPlan) -> tuple:
-    return (None, max(plan.combined_us, 0) // 1_000, False)

@@ -328,7 +328,7 @@ class Source:
             self.ceilings.append(end.ceiling_ms)
 
     def commit(self, end: Offset, read: Mapping[str, tuple[list[tuple], int]]) -> None:
-        """The batch is over: it counts. `read`: per split its rows and its heartbeat's row watermark."""
+        """The batch is over: it counts. `read`: per split its rows and the watermark after the last one."""
         self.offset = end
         self.positions = self.reconciled_positions()
         for s in end.splits:

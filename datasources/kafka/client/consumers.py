@@ -61,6 +61,7 @@ _RESPONSES = 2
 _AHEAD_SETTINGS = {
     "queued.min.messages": "1",  # of each partition one response
     "fetch.queue.backoff.ms": "1",
+    "fetch.wait.max.ms": "1",  # a partition that was read to its log's end would hold up the answer for the others
 }
 _WIDE_RESPONSE_BYTES = "16777216"  # bounds the driver's memory: message objects take about ten times as much
 _FETCH_BYTES = ("fetch.message.max.bytes", "max.partition.fetch.bytes")  # two names of one setting

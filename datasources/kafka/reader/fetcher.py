@@ -43,6 +43,23 @@ class Fetched:
     lost: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FetchedList:
+    """A batch as it was fetched.
+
+    Attributes:
+        consumer: what it was fetched by.
+        position: where the consumer stood before.
+        records: what it returned.
+        is_last: no other record of the range can follow.
+    """
+
+    consumer: PartitionConsumer
+    position: int
+    records: Records
+    is_last: bool
+
+
 class PartitionFetcher:
     """Fetches ranges of one partition.
 
@@ -65,8 +82,31 @@ class PartitionFetcher:
         self._fields = fields
         self._log = PartitionLog(settings, topic, partition)
         self._deadline = RecordDeadline(settings, clock)
+        self._first: FetchedList | None = None
+        self._found_ids: list[str | None] = []
         self._lost = 0
         self._is_gone = False
+
+    @property
+    def topic(self) -> str:
+        """The topic."""
+        return self._log.topic
+
+    @property
+    def asks_topic_id(self) -> bool:
+        """Whether the topic's id must be known after its records were fetched."""
+        return self._planned.id is not None
+
+    def topic_id(self) -> str | None:
+        """Ask for the topic's current id; None if it is unknown.
+
+        Raises:
+            SourceUnavailable: the brokers did not answer.
+        """
+        try:
+            return current_topic_id(self._log.settings.config, self._log.topic)
+        except KafkaException as error:
+            raise self._log.explained(error) from None
 
     def fetch(self, start: int, end: int) -> Generator[Fetched, None, None]:
         """Yield the records of [start, end) in batches of at most 32,768 records or about 8 MiB.
@@ -77,17 +117,42 @@ class PartitionFetcher:
         """
         if start >= end:
             return
+        first = self._first or self.fetch_first(start, end)
+        self._first = None
+        try:
+            with collector_off():
+                yield from self._lists(first, end)
+        except GeneratorExit:
+            self._give_back(first.consumer)
+            raise
+        except BaseException:
+            self._discard(first.consumer)  # its position is unknown to the next task
+            raise
+        self._give_back(first.consumer)
+
+    def fetch_first(self, start: int, end: int) -> FetchedList:
+        """Fetch the first batch of a range that is not empty; `fetch` will begin with it, `close` drops it.
+
+        Raises:
+            DataLossError, SourceUnavailable: as `fetch`.
+        """
         used = self._take(start)
         try:
             with collector_off():
-                yield from self._lists(used, end)
-        except GeneratorExit:
-            self._give_back(used)
-            raise
+                self._first = self._gather(used, end)
         except BaseException:
-            self._discard(used)  # its position is unknown to the next task
+            self._discard(used)
             raise
-        self._give_back(used)
+        return self._first
+
+    def verify(self, topic_id: str | None) -> None:
+        """Take the topic's id, found out after `fetch_first`, in place of asking for it."""
+        self._found_ids = [topic_id]
+
+    def close(self) -> None:
+        """Drop what was fetched and not read."""
+        if self._first is not None:
+            self._give_back(self._first.consumer)
 
     def _take(self, start: int) -> PartitionConsumer:
         config, topic, partition = self._log.settings.config, self._log.topic, self._log.partition
@@ -105,13 +170,12 @@ class PartitionFetcher:
         if self._ahead is not None:
             self._ahead.discard()
 
-    def _lists(self, used: PartitionConsumer, end: int) -> Iterator[Fetched]:
-        finished = False
-        while not finished:
-            position = used.position
-            records, finished = self._gather(used, end)
-            if len(records) and self._is_recreated(position, end):
-                records, finished = _NONE, True
+    def _lists(self, first: FetchedList, end: int) -> Iterator[Fetched]:
+        used, found = first.consumer, first
+        while True:
+            records, is_last = found.records, found.is_last
+            if len(records) and self._is_recreated(found.position, end):
+                records, is_last = _NONE, True
             lost, self._lost = self._lost, 0
             if len(records) or lost:
                 try:
@@ -119,6 +183,9 @@ class PartitionFetcher:
                 except GeneratorExit:
                     used.push_back(records)
                     raise
+            if is_last:
+                return
+            found = self._gather(used, end)
 
     def _is_recreated(self, position: int, end: int) -> bool:
         """Whether the fetched records may belong to a recreated topic: the id is checked after the fetch.
@@ -129,10 +196,7 @@ class PartitionFetcher:
         planned = self._planned.id
         if planned is None:
             return False
-        try:
-            found = current_topic_id(self._log.settings.config, self._log.topic)
-        except KafkaException as error:
-            raise self._log.explained(error) from None
+        found = self._found_ids.pop() if self._found_ids else self.topic_id()
         if found is None or found == planned:
             return False
         self._is_gone = True
@@ -140,18 +204,19 @@ class PartitionFetcher:
         self._lost += end - position
         return True
 
-    def _gather(self, used: PartitionConsumer, end: int) -> tuple[Records, bool]:
-        """Collect one batch; True when the range ended."""
+    def _gather(self, used: PartitionConsumer, end: int) -> FetchedList:
         gathered: list[Records] = []
-        count = size = 0
-        finished = False
-        while not finished and count < _MAX_RECORDS and size < _MAX_BYTES:
-            records, finished = self._next(used, end, _MAX_RECORDS - count)
+        position, count, size = used.position, 0, 0
+        is_last = False
+        while not is_last and count < _MAX_RECORDS and size < _MAX_BYTES:
+            records, is_last = self._next(used, end, _MAX_RECORDS - count)
             if len(records):
                 gathered.append(records)
                 count += len(records)
                 size += records.size_bytes
-        return joined(gathered) if gathered else _NONE, finished
+        if is_last and not used.is_kept:
+            used.close()  # before the records are decoded: it would fetch what is behind the range
+        return FetchedList(used, position, joined(gathered) if gathered else _NONE, is_last=is_last)
 
     def _next(self, used: PartitionConsumer, end: int, max_records: int) -> tuple[Records, bool]:
         """Return the next records before `end`; True when no other record before `end` can follow."""

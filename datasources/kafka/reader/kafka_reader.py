@@ -13,6 +13,7 @@ from datasources.kafka.client.consumers import ReadAhead, open_read_ahead
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import parse_split
 from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.reader.grouped_ranges import GroupedRanges
 from datasources.kafka.reader.peek import peek_chunks
 from datasources.kafka.reader.record_chunks import ChunkFormat, ChunkMaker
 from datasources.kafka.record.record_layout import RecordLayout
@@ -89,6 +90,7 @@ class KafkaReader:
         self._chunk_format = factory.chunk_format(only)
         self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)
         self._ahead: ReadAhead | None = None
+        self._grouped = GroupedRanges([], self._fetcher)
         self._records, self._bytes = 0, 0
 
     def read_ahead(self, ranges: Sequence[tuple[SplitId, int, int]]) -> None:
@@ -101,14 +103,12 @@ class KafkaReader:
         offsets = sum(end - start for _, start, end in ranges)
         record_bytes = _record_bytes.get(self._cluster, _UNKNOWN_RECORD_BYTES)
         self._ahead = open_read_ahead(self._settings.config, begins, record_bytes * offsets / max(1, len(begins)))
+        if self._ahead is not None:
+            self._grouped = GroupedRanges([each for each in ranges if each[1] < each[2]], self._fetcher)
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
-        topic, partition = parse_split(split)
-        clock, planned = SystemClock(), self._logs.get(split)
-        fetcher = PartitionFetcher(
-            self._settings, topic, partition, clock, self._maker.fields, planned=planned, ahead=self._ahead
-        )
+        fetcher = self._grouped.take(split, start_inclusive, end_exclusive) or self._fetcher(split)
         with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
             for fetched in ranges:
                 self._records += len(fetched.records)
@@ -118,10 +118,16 @@ class KafkaReader:
     def close(self) -> None:
         """Return the decoder to the pool for the next task; consumers were returned after each range."""
         _makers.give(self._chunk_format, self._maker)
+        self._grouped.close()
         if self._ahead is not None:
             self._ahead.close()
         if self._records:
             _record_bytes[self._cluster] = self._bytes / self._records
+
+    def _fetcher(self, split: SplitId) -> PartitionFetcher:
+        topic, partition = parse_split(split)
+        clock, planned, fields = SystemClock(), self._logs.get(split), self._maker.fields
+        return PartitionFetcher(self._settings, topic, partition, clock, fields, planned=planned, ahead=self._ahead)
 
     @property
     def _cluster(self) -> str:

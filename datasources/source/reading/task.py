@@ -8,7 +8,7 @@ split's watermark at a known position, the other splits' minimum, the combined w
    is the source's watermark *before* it: min(own split, other active splits), never below the combined one. On-event
    the own part moves row by row; on-periodic a batch is one tick and every row carries the combined watermark. A
    pushed-down filter is applied last, so that the watermark is that of all rows. Pushed-down aggregates come behind it.
-3. Emit one heartbeat row: no data, the watermark after the last row.
+3. Emit one heartbeat row: no data, the largest watermark after the last row of a split.
 4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
 
 Source: Flink CURRENT_WATERMARK (the watermark before the row).
@@ -121,19 +121,18 @@ class TaskReader:
         strategy: ScanStrategy,
         report: Callable[[list[SplitReport]], None],
     ) -> Iterator[pa.RecordBatch]:
-        reports = []
+        reports, watermarks_us = [], [plan.combined_us]
         for task in plan.splits:
             parts = self._parts_before(plan, task, strategy)
             watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
             run = SplitRun(plan, task, strategy, watermark, attribute_watermarks_us=parts)
             yield from self._rows(reader, task, run)
-            if plan.heartbeat:
-                yield self._output.heartbeat(run.final_watermark_us())
+            watermarks_us.append(run.final_watermark_us())
             reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
         if self._aggregator is not None:
             yield from self._partials(self._aggregator.flush())
-        if not plan.splits:
-            yield self._output.heartbeat(plan.combined_us)
+        if plan.heartbeat or not plan.splits:
+            yield self._output.heartbeat(max(watermarks_us))
         report(reports)
 
     def _rows(self, reader: SplitReader, task: SplitTask, run: SplitRun) -> Iterator[pa.RecordBatch]:

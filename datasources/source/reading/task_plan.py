@@ -39,7 +39,7 @@ class TaskPlan:
         ceiling_us: candidates beyond it are counted and ignored; None = no bound.
         allowed_us: a split stops before its first record with a larger candidate (alignment); None = no bound.
         is_processing: the source is in processing time: every row watermark is the combined one, no row is late.
-        heartbeat: whether each split closes with a heartbeat row; False in a batch read.
+        heartbeat: whether the task closes with a heartbeat row; False in a batch read.
         state: the connector's state for the batch, beside positions; None = it keeps none.
     """
 

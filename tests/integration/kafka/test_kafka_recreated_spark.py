@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
-
 import pytest
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources import read_stream
 from tests.support.forms import full
@@ -19,17 +14,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 OLD, NEW = 50, 120
 
 
-def recreate(kafka, topic):
-    kafka.delete_topic(topic)
-    pause = threading.Event()
-    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
-        for _ in range(300):
-            with suppress(KafkaException):
-                admin.create_topics([NewTopic(topic, 1)])[topic].result(30)
-                return
-            pause.wait(0.1)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("fail_on_data_loss", [*full("true"), "false"])
 def test_a_topic_that_is_recreated_while_the_query_is_stopped(kafka, spark, tmp_path, fail_on_data_loss):
@@ -39,7 +23,7 @@ def test_a_topic_that_is_recreated_while_the_query_is_stopped(kafka, spark, tmp_
     query, _ = start(minute_counts(df), tmp_path)
     process_all(query)
     query.stop()
-    recreate(kafka, topic)
+    kafka.recreate_topic(topic)
     later = BASE + 5 * MINUTE
     kafka.produce(topic, 0, [order(n, later + n * 100) for n in range(NEW)])
     kafka.produce(topic, 0, [order(NEW, later + 9 * MINUTE)])

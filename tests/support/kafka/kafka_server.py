@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from threading import Event
 from typing import Final
 
-from confluent_kafka import KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from datasources.embedded import EmbeddedKafka
@@ -59,6 +59,22 @@ class KafkaServer:
         """Delete a topic."""
         with self._admin() as admin:
             admin.delete_topics([topic], operation_timeout=_DEADLINE_S)[topic].result(_DEADLINE_S)
+
+    def recreate_topic(self, topic: str, *, partitions: int = 1) -> None:
+        """Delete a topic and create it again, as soon as the broker allows it; return when it has leaders."""
+        self.delete_topic(topic)
+        with self._admin() as admin:
+            for _ in range(_ATTEMPTS):
+                try:
+                    admin.create_topics([NewTopic(topic, partitions)])[topic].result(_DEADLINE_S)
+                except KafkaException as error:
+                    if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                        raise
+                    Event().wait(0.1)
+                else:
+                    _wait_for_leaders(admin, topic, partitions)
+                    return
+        raise AssertionError(f"topic {topic} is still being deleted")
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
         """Delete a partition's records whose offset is less than ``before``, as retention does."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 
 import pytest
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources.errors import DataLossError
 from datasources.kafka.reader import fetcher
@@ -29,14 +26,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, ways: N
 
 
 def recreate(kafka, topic, records):
-    kafka.delete_topic(topic)
-    pause = threading.Event()
-    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
-        for _ in range(300):
-            with suppress(KafkaException):
-                admin.create_topics([NewTopic(topic, 1)])[topic].result(30)
-                break
-            pause.wait(0.1)
+    kafka.recreate_topic(topic)
     kafka.produce(topic, 0, records)
 
 

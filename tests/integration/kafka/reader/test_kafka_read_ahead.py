@@ -11,8 +11,11 @@ import pytest
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client import consumers
 from datasources.kafka.client.librdkafka import RawConsumer
+from datasources.kafka.metadata.topic_ids import current_topic_id
+from datasources.kafka.reader import fetcher, grouped_ranges
 from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import SessionInfo
+from datasources.source.api.split import LogIdentity
 from tests.support.forms import full
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("library")]
@@ -79,7 +82,9 @@ def fill(kafka, topic, random):
 
 @pytest.mark.parametrize("seed", [1, *full(2, 3, 4, 5, 6)])
 @pytest.mark.parametrize("level", ["read_committed", "read_uncommitted"])
-def test_generated_ranges_have_the_rows_that_a_consumer_for_each_partition_gives(kafka, opened, seed, level):
+def test_generated_ranges_have_the_rows_that_a_consumer_for_each_partition_gives(
+    kafka, opened, seed, level, monkeypatch
+):
     random = Random(seed)
     topic = kafka.create_topic(partitions=PARTITIONS)
     ends = fill(kafka, topic, random)
@@ -90,6 +95,8 @@ def test_generated_ranges_have_the_rows_that_a_consumer_for_each_partition_gives
         for split in splits:
             edges = sorted(random.randint(0, ends[split]) for _ in range(2))
             ranges.append((split, *(edges if random.random() < 0.7 else (0, ends[split]))))
+        monkeypatch.setattr(grouped_ranges, "_MAX_RANGES", random.choice([1, 3, 64]))
+        monkeypatch.setattr(grouped_ranges, "_MAX_BYTES", random.choice([1, 2_000, 8 << 20]))
         alone, ahead = readers.open(), readers.open()
         ahead.read_ahead(ranges)
         order = [each for each in ranges if random.random() < 0.9]  # some are not read
@@ -186,7 +193,89 @@ def test_a_topic_that_was_deleted_meanwhile_is_data_loss_and_its_consumer_is_not
     assert not len(consumers._ahead_pool)
 
 
-def test_a_broker_that_is_killed_costs_nothing_once_it_is_back(own_kafka, opened):
+@pytest.fixture
+def asked_ids(monkeypatch):
+    """The topics whose ids are asked for, in order."""
+    found = []
+
+    def ask(config, topic):
+        found.append(topic)
+        return current_topic_id(config, topic)
+
+    monkeypatch.setattr(fetcher, "current_topic_id", ask)
+    return found
+
+
+def planned(kafka, values, partitions=8, **options):
+    """A topic with these values in each partition; it, the ranges, and readers that know its id."""
+    topic = kafka.create_topic(partitions=partitions)
+    ranges = [(f"{topic}-{n}", 0, kafka.produce(topic, n, values)) for n in range(partitions)]
+    readers = factory(kafka, topic, **options)
+    log = LogIdentity(id=current_topic_id(readers.settings.config, topic))
+    assert log.id is not None
+    return topic, ranges, readers.in_logs({split: log for split, _, _ in ranges})
+
+
+def recreate(kafka, topic):
+    """Delete it, and let it have other records."""
+    kafka.recreate_topic(topic, partitions=8)
+    for partition in range(8):
+        kafka.produce(topic, partition, [b"new"] * 9)
+
+
+def test_the_id_of_a_topic_is_asked_for_once_in_a_group(kafka, opened, asked_ids):
+    topic, ranges, readers = planned(kafka, [b"v"] * 20)
+    assert set(map(str, read_ahead(readers, ranges).values())) == {str(([(n, b"v") for n in range(20)], 0))}
+    assert asked_ids == [topic]
+    assert opened
+
+
+def test_the_id_of_a_topic_is_asked_for_after_each_list_of_a_long_range(kafka, opened, asked_ids):
+    topic, ranges, readers = planned(kafka, [b"v" * 900_000] * 20, partitions=5)
+    assert all(len(found) == 20 for found, _ in read_ahead(readers, ranges).values())
+    assert len(asked_ids) >= 2 * 5
+    assert opened
+
+
+def test_a_topic_that_was_recreated_meanwhile_is_not_read_as_the_old_one(kafka, opened, asked_ids):
+    topic, ranges, readers = planned(kafka, [b"old"] * 5)
+    recreate(kafka, topic)
+    with pytest.raises(DataLossError, match="partition 0: the topic was deleted and created"):
+        read_ahead(readers, ranges)
+    assert asked_ids == [topic]
+    assert not len(consumers._ahead_pool)
+    assert opened
+
+
+def test_all_records_of_a_recreated_topic_are_lost_where_that_is_allowed(kafka, opened, asked_ids):
+    topic, ranges, readers = planned(kafka, [b"old"] * 5, failOnDataLoss="false")
+    recreate(kafka, topic)
+    assert list(read_ahead(readers, ranges).values()) == [([], 5)] * 8
+    assert asked_ids == [topic]
+    assert not len(consumers._ahead_pool)
+    assert opened
+
+
+def test_where_nothing_can_be_fetched_ahead_a_group_is_one_range(kafka, monkeypatch, asked_ids):
+    """Each range has a consumer of the pool then, which may be open once at a time."""
+    monkeypatch.setattr(consumers.ReadAhead, "take", lambda *_: None)
+    topic, ranges, readers = planned(kafka, [b"v"] * 20)
+    assert set(map(str, read_ahead(readers, ranges).values())) == {str(([(n, b"v") for n in range(20)], 0))}
+    assert asked_ids == [topic] * 8
+
+
+def test_ranges_that_were_fetched_and_not_read_leave_nothing_assigned(kafka, opened):
+    _, ranges, readers = planned(kafka, [b"v"] * 20)
+    reader = readers.open()
+    reader.read_ahead(ranges)
+    assert len(rows(reader, *ranges[0], limit=3)[0]) == 3
+    reader.close()
+    assert read_ahead(readers, ranges)[ranges[3][0]] == ([(n, b"v") for n in range(20)], 0)
+    assert len(opened) == 1
+
+
+def test_a_broker_that_is_killed_costs_nothing_once_it_is_back(own_kafka, opened, monkeypatch):
+    monkeypatch.setattr(grouped_ranges, "_MAX_RANGES", 3)
     topic = own_kafka.create_topic(partitions=PARTITIONS)
     values = [b"%d" % n for n in range(2_000)]
     splits = {f"{topic}-{partition}": own_kafka.produce(topic, partition, values) for partition in range(PARTITIONS)}
