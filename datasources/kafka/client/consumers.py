@@ -55,9 +55,9 @@ _FEW = 4
 """A task of so few partitions uses a consumer for each."""
 _MAX_AHEAD = 16
 """How many partitions are fetched ahead at a time; with the largest responses they hold 16 MB."""
-_AHEAD_BYTES = (64 << 10, 256 << 10, 1 << 20)
-_RESPONSES = 2
-"""In about so many responses a range is fetched. What the last one holds behind its end is dropped."""
+_AHEAD_BYTES = (64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20)
+_ROOM = 1.25
+"""A range should come in one response. What it holds behind the range's end is dropped."""
 _AHEAD_SETTINGS = {
     "queued.min.messages": "1",  # of each partition one response
     "fetch.queue.backoff.ms": "1",
@@ -103,9 +103,11 @@ class PartitionConsumer:
         """Continue at another offset; prefetched records are reused if possible and if they have the needed fields."""
         if any(fields not in records.fields for records in self.pending):
             self.move(position, epoch)
-        elif position == self.position:
             return
-        elif self.pending and self.position < position <= self.pending[-1].offset(-1) + 1:
+        self.pending = [records.only(fields) for records in self.pending]
+        if position == self.position:
+            return
+        if self.pending and self.position < position <= self.pending[-1].offset(-1) + 1:
             rest = [records.slice(records.count_before(position), len(records)) for records in self.pending]
             self.pending = [records for records in rest if len(records)]
             self.position = position
@@ -311,7 +313,7 @@ def open_read_ahead(
     """
     if len(ranges) <= _FEW or any(name in config for name in (*_AHEAD_SETTINGS, *_FETCH_BYTES)):
         return None
-    fetch_bytes = next((size for size in _AHEAD_BYTES if size >= range_bytes / _RESPONSES), _AHEAD_BYTES[-1])
+    fetch_bytes = next((size for size in _AHEAD_BYTES if size >= range_bytes * _ROOM), _AHEAD_BYTES[-1])
     key = (tuple(sorted(config.items())), fetch_bytes)
     consumer = _ahead_pool.take(key) or open_native_consumer(_ahead_settings(*key))
     return None if consumer is None else ReadAhead(key, consumer, ranges)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +15,22 @@ from datasources.kafka.client.record_columns import Headers, RecordFields
 from datasources.native.kafka_fetch import ByteColumn, FetchBuffers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NativeRecords:
-    """Records of one partition in columns; fields that were not fetched are None."""
+class Run(NamedTuple):
+    """Consecutive records of one partition, and how many."""
 
     topic: str
     partition: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeRecords:
+    """Records in columns; fields that were not fetched are None.
+
+    They are of one partition, or of several after a join: then offsets are not searched.
+    """
+
+    runs: tuple[Run, ...]
     offset_values: NDArray[np.int64]
     value_column: pa.BinaryArray | None = None
     key_column: pa.BinaryArray | None = None
@@ -46,8 +56,11 @@ class NativeRecords:
 
     @property
     def size_bytes(self) -> int:
-        """The size of all values."""
-        return 0 if self.value_column is None else int(self.value_column.nbytes)
+        """The size of all values, keys and headers."""
+        columns = [self.value_column, self.key_column]
+        if self.header_columns is not None:
+            columns += [self.header_columns.names, self.header_columns.contents]
+        return sum(int(column.nbytes) for column in columns if column is not None)
 
     def __len__(self) -> int:
         return len(self.offset_values)
@@ -63,25 +76,41 @@ class NativeRecords:
     def slice(self, start: int, stop: int) -> NativeRecords:
         """Return the records [start, stop)."""
         cut = slice(start, stop)
-        return self._each(lambda columns: columns[0][cut], _sliced(self.header_columns, start, stop))
+        made = self._each(lambda columns: columns[0][cut], _sliced(self.header_columns, start, stop))
+        return replace(made, runs=_runs_between(self.runs, start, start + len(made)))
+
+    def only(self, fields: RecordFields) -> NativeRecords:
+        """Return these records as if no other fields had been fetched."""
+        has = {each: each in fields for each in RecordFields}
+        return replace(
+            self,
+            value_column=self.value_column if has[RecordFields.VALUE] else None,
+            key_column=self.key_column if has[RecordFields.KEY] else None,
+            timestamp_values=self.timestamp_values if has[RecordFields.TIMESTAMP] else None,
+            timestamp_type_values=self.timestamp_type_values if has[RecordFields.TIMESTAMP] else None,
+            epoch_values=self.epoch_values if has[RecordFields.LEADER_EPOCH] else None,
+            header_columns=self.header_columns if has[RecordFields.HEADERS] else None,
+        )
 
     def join(self, others: Sequence[NativeRecords]) -> NativeRecords:
-        """Return these records and then others of the same partition."""
+        """Return these records and then others with the same fields."""
         every = (self, *others)
         header_columns = (
             None
             if self.header_columns is None
             else _concatenated([r.header_columns for r in every if r.header_columns is not None])
         )
-        return self._each(_concatenated_column, header_columns, others)
+        made = self._each(_concatenated_column, header_columns, others)
+        return replace(made, runs=tuple(run for records in every for run in records.runs))
 
     def topics(self) -> pa.StringArray:
         """Return the topic of each record."""
-        return pa.repeat(pa.scalar(self.topic, pa.string()), len(self))
+        return pa.concat_arrays([pa.repeat(pa.scalar(run.topic, pa.string()), run.length) for run in self.runs])
 
     def partitions(self) -> pa.Int32Array:
         """Return the partition of each record."""
-        return pa.array(np.full(len(self), self.partition, np.int32))
+        numbers = np.array([run.partition for run in self.runs], np.int32)
+        return pa.array(np.repeat(numbers, [run.length for run in self.runs]))
 
     def offsets(self) -> pa.Int64Array:
         """Return the offset of each record."""
@@ -121,7 +150,7 @@ class NativeRecords:
         self, make: Callable[[list[Any]], Any], header_columns: Headers | None, others: Sequence[NativeRecords] = ()
     ) -> NativeRecords:
         """Return records whose columns, except the headers, `make` builds from those of these and others."""
-        columns = [f.name for f in dataclasses.fields(self) if f.name not in ("topic", "partition", "header_columns")]
+        columns = [f.name for f in dataclasses.fields(self) if f.name not in ("runs", "header_columns")]
         made = {
             name: make([getattr(records, name) for records in (self, *others)])
             for name in columns
@@ -143,8 +172,7 @@ def records_of(topic: str, partition: int, batch: FetchBuffers) -> NativeRecords
             batch.header_ends[: count + 1], batch.has_headers[:count], text, _byte_strings(batch.contents)
         )
     return NativeRecords(
-        topic=topic,
-        partition=partition,
+        runs=(Run(topic, partition, count),),
         offset_values=batch.offsets[:count],
         value_column=_byte_strings(batch.values),
         key_column=_byte_strings(batch.keys),
@@ -153,6 +181,16 @@ def records_of(topic: str, partition: int, batch: FetchBuffers) -> NativeRecords
         epoch_values=None if batch.epochs is None else batch.epochs[:count],
         header_columns=header_columns,
     )
+
+
+def _runs_between(runs: tuple[Run, ...], start: int, stop: int) -> tuple[Run, ...]:
+    found, end = [], 0
+    for run in runs:
+        begin, end = end, end + run.length
+        length = min(stop, end) - max(start, begin)
+        if length > 0:
+            found.append(run._replace(length=length))
+    return tuple(found) or (runs[0]._replace(length=0),)
 
 
 def _byte_strings(column: ByteColumn | None) -> pa.BinaryArray | None:

@@ -50,7 +50,10 @@ class Headers:
 
 
 class Records(Protocol):
-    """Consecutive records. Fields that were not fetched must not be requested."""
+    """Consecutive records of a partition, or of several one after the other.
+
+    Fields that were not fetched must not be requested.
+    """
 
     @property
     def fields(self) -> RecordFields:
@@ -58,7 +61,7 @@ class Records(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """The size of all values."""
+        """The size of all values, keys and headers."""
 
     def __len__(self) -> int: ...
 
@@ -71,8 +74,11 @@ class Records(Protocol):
     def slice(self, start: int, stop: int) -> Records:
         """Return the records [start, stop)."""
 
+    def only(self, fields: RecordFields) -> Self:
+        """Return these records as if no other fields had been fetched."""
+
     def join(self, others: Sequence[Self]) -> Records:
-        """Return these records and then others of the same kind."""
+        """Return these records and then others of the same kind and with the same fields."""
 
     def topics(self) -> pa.StringArray:
         """Return the topic of each record."""

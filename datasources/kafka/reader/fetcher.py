@@ -201,7 +201,7 @@ class PartitionFetcher:
             return False
         self._is_gone = True
         self._log.lose_recreated(position, end, planned, found)
-        self._lost += end - position
+        self._lost = end - position  # what the new topic lacks of it was counted too
         return True
 
     def _gather(self, used: PartitionConsumer, end: int) -> FetchedList:

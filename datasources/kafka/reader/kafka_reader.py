@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ from datasources.formats.api.error_policy import OnError
 from datasources.kafka.client.consumers import ReadAhead, open_read_ahead
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import parse_split
-from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.reader.fetcher import Fetched, FetchSettings, PartitionFetcher
 from datasources.kafka.reader.grouped_ranges import GroupedRanges
 from datasources.kafka.reader.peek import peek_chunks
 from datasources.kafka.reader.record_chunks import ChunkFormat, ChunkMaker
@@ -90,7 +89,7 @@ class KafkaReader:
         self._chunk_format = factory.chunk_format(only)
         self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)
         self._ahead: ReadAhead | None = None
-        self._grouped = GroupedRanges([], self._fetcher)
+        self._ranges = self._grouped([])
         self._records, self._bytes = 0, 0
 
     def read_ahead(self, ranges: Sequence[tuple[SplitId, int, int]]) -> None:
@@ -104,25 +103,29 @@ class KafkaReader:
         record_bytes = _record_bytes.get(self._cluster, _UNKNOWN_RECORD_BYTES)
         self._ahead = open_read_ahead(self._settings.config, begins, record_bytes * offsets / max(1, len(begins)))
         if self._ahead is not None:
-            self._grouped = GroupedRanges([each for each in ranges if each[1] < each[2]], self._fetcher)
+            self._ranges = self._grouped([each for each in ranges if each[1] < each[2]])
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
-        fetcher = self._grouped.take(split, start_inclusive, end_exclusive) or self._fetcher(split)
-        with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
-            for fetched in ranges:
-                self._records += len(fetched.records)
-                self._bytes += fetched.records.size_bytes
-                yield from self._maker.chunks([fetched])
+        return self._ranges.chunks(split, start_inclusive, end_exclusive)
 
     def close(self) -> None:
         """Return the decoder to the pool for the next task; consumers were returned after each range."""
         _makers.give(self._chunk_format, self._maker)
-        self._grouped.close()
+        self._ranges.close()
         if self._ahead is not None:
             self._ahead.close()
         if self._records:
             _record_bytes[self._cluster] = self._bytes / self._records
+
+    def _grouped(self, ranges: Sequence[tuple[SplitId, int, int]]) -> GroupedRanges:
+        return GroupedRanges(ranges, self._fetcher, self._decode)
+
+    def _decode(self, batches: Sequence[Fetched]) -> list[Callable[[], Chunk]]:
+        for fetched in batches:
+            self._records += len(fetched.records)
+            self._bytes += fetched.records.size_bytes
+        return self._maker.decode(batches)
 
     def _fetcher(self, split: SplitId) -> PartitionFetcher:
         topic, partition = parse_split(split)

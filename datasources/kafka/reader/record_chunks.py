@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -51,14 +52,20 @@ class ChunkMaker:
         Raises:
             RecordError: a record is bad and `on_error` is FAIL.
         """
+        return (chunk() for chunk in self.decode(batches))
+
+    def decode(self, batches: Sequence[Fetched]) -> list[Callable[[], Chunk]]:
+        """Decode batches together; return what makes the chunk of each, with the errors of `chunks`."""
         if not batches:
-            return
-        decoded = self._decoder.decode(joined([batch.records for batch in batches]))
-        start = 0
-        for batch in batches:
-            count = len(batch.records)
-            yield _chunk(batch, _slice(decoded, start, count), self._on_error)
-            start += count
+            return []
+        # What was lost as a whole has no records, and then no kind of them that could be joined.
+        records = [batch.records for batch in batches if len(batch.records)] or [batches[0].records]
+        decoded = self._decoder.decode(joined(records))
+        ends = np.cumsum([len(batch.records) for batch in batches]).tolist()
+        return [
+            partial(_chunk, batch, decoded, start=end - len(batch.records), on_error=self._on_error)
+            for batch, end in zip(batches, ends, strict=True)
+        ]
 
 
 def _slice(decoded: Decoded, start: int, count: int) -> Decoded:
@@ -80,7 +87,8 @@ def _with_statuses(decoded: Decoded, columns: pa.RecordBatch, start: int, count:
     return replace(decoded, columns=columns, statuses=statuses if statuses.any() else None, reasons=reasons)
 
 
-def _chunk(batch: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
+def _chunk(batch: Fetched, of_all: Decoded, *, start: int, on_error: OnError) -> Chunk:
+    decoded = _slice(of_all, start, len(batch.records))
 
     def position_text(index: int) -> str:
         return f"topic '{batch.topic}', partition {batch.partition}, offset {batch.records.offset(index)}"

@@ -88,7 +88,7 @@ class TaskReader:
     def _plain_run(
         self, plan: TaskPlan, reader: SplitReader, report: Callable[[list[SplitReport]], None]
     ) -> Iterator[pa.RecordBatch]:
-        reports = []
+        reports, end_of = [], _end_function(reader)
         for task in plan.splits:
             counts, rows_read = ReadCounts(), 0
             for chunk in reader.read(task.split, task.start, task.end):
@@ -96,7 +96,7 @@ class TaskReader:
                 rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
                 if rows.num_rows or self._filter is None:
                     yield self._output.plain(rows)
-            end = _end_of(reader, task.split, task.end)
+            end = end_of(task.split, task.end)
             reports.append(
                 SplitReport(
                     sequence=plan.sequence,
@@ -121,14 +121,14 @@ class TaskReader:
         strategy: ScanStrategy,
         report: Callable[[list[SplitReport]], None],
     ) -> Iterator[pa.RecordBatch]:
-        reports, watermarks_us = [], [plan.combined_us]
+        reports, watermarks_us, end_of = [], [plan.combined_us], _end_function(reader)
         for task in plan.splits:
             parts = self._parts_before(plan, task, strategy)
             watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
             run = SplitRun(plan, task, strategy, watermark, attribute_watermarks_us=parts)
             yield from self._rows(reader, task, run)
             watermarks_us.append(run.final_watermark_us())
-            reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
+            reports.append(run.report(None if run.has_stopped else end_of(task.split, task.end)))
         if self._aggregator is not None:
             yield from self._partials(self._aggregator.flush())
         if plan.heartbeat or not plan.splits:
@@ -202,7 +202,7 @@ def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy | None, w
 def _plain_scan(reader: SplitReader, wanted: ScanRange) -> ScanEnd:
     for _ in reader.read(wanted.split, wanted.start, wanted.end):
         pass
-    end = _end_of(reader, wanted.split, wanted.end)
+    end = _end_function(reader)(wanted.split, wanted.end)
     return ScanEnd(position=end.position, watermark_us=wanted.watermark_us, note=end.note)
 
 
@@ -220,7 +220,7 @@ def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRan
                 next_us=stop.candidate_us,
                 attribute_watermarks_us=running.attribute_watermarks_us,
             )
-    end = _end_of(reader, wanted.split, wanted.end)
+    end = _end_function(reader)(wanted.split, wanted.end)
     return ScanEnd(
         position=end.position,
         watermark_us=running.watermark_us,
@@ -240,7 +240,9 @@ def _factory_for(factory: SplitReaderFactory, state: State | None) -> SplitReade
     return factory.for_batch(state)
 
 
-def _end_of(reader: SplitReader, split: SplitId, planned: int) -> RangeEnd:
+def _end_function(reader: SplitReader) -> Callable[[SplitId, int], RangeEnd]:
+    """Return what finds out where a range ended that was planned to end at a position."""
     if isinstance(reader, SupportsRangeEnd):
-        return reader.range_end(split)
-    return RangeEnd(position=planned)
+        range_end = reader.range_end
+        return lambda split, _planned: range_end(split)
+    return lambda _split, planned: RangeEnd(position=planned)

@@ -11,8 +11,9 @@ import pytest
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client import consumers
 from datasources.kafka.client.librdkafka import RawConsumer
+from datasources.kafka.client.topic_partition import parse_split
 from datasources.kafka.metadata.topic_ids import current_topic_id
-from datasources.kafka.reader import fetcher, grouped_ranges
+from datasources.kafka.reader import fetcher, grouped_ranges, kafka_reader
 from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import SessionInfo
 from datasources.source.api.split import LogIdentity
@@ -26,7 +27,9 @@ LARGEST_VALUE = 300_000
 
 
 @pytest.fixture(autouse=True)
-def _no_consumer_is_left():
+def _nothing_is_left():
+    """Neither consumers, nor the size of records, on which depends which consumer is used."""
+    kafka_reader._record_bytes.clear()
     yield
     for pool in (consumers._partition_pool, consumers._ahead_pool):
         pool._close_all()
@@ -49,11 +52,16 @@ def factory(kafka, topic, **options):
 
 
 def rows(reader, split, start, end, limit=None):
-    """The offsets and values of a range, and how many offsets were lost; of the first `limit` rows."""
+    """The offsets and values of a range, and how many offsets were lost; of the first `limit` rows.
+
+    The topic and partition of a row must be those of the range.
+    """
     found, lost = [], 0
     chunks = reader.read(split, start, end)
     for chunk in chunks:
         lost += chunk.counts.lost
+        names = zip(*(chunk.columns.column(name).to_pylist() for name in ("topic", "partition")), strict=True)
+        assert {f"{topic}-{partition}" for topic, partition in names} <= {split}
         offsets, values = chunk.columns.column("offset").to_pylist(), chunk.columns.column("value").to_pylist()
         found += zip(offsets, values, strict=True)
         if limit is not None and len(found) >= limit:
@@ -86,9 +94,12 @@ def test_generated_ranges_have_the_rows_that_a_consumer_for_each_partition_gives
     kafka, opened, seed, level, monkeypatch
 ):
     random = Random(seed)
-    topic = kafka.create_topic(partitions=PARTITIONS)
-    ends = fill(kafka, topic, random)
-    readers = factory(kafka, topic, kafka__isolation__level=level)
+    topics = [kafka.create_topic(partitions=PARTITIONS) for _ in range(2)]
+    ends = {split: end for topic in topics for split, end in fill(kafka, topic, random).items()}
+    for split, end in ends.items():
+        if random.random() < 0.2:
+            kafka.delete_records(*parse_split(split), random.randint(0, end))
+    readers = factory(kafka, ",".join(topics), kafka__isolation__level=level, failOnDataLoss="false")
     for _ in range(6):
         splits = random.sample(sorted(ends), random.randrange(consumers._FEW + 1, PARTITIONS + 1))
         ranges = []
@@ -217,10 +228,10 @@ def planned(kafka, values, partitions=8, **options):
 
 
 def recreate(kafka, topic):
-    """Delete it, and let it have other records."""
+    """Delete it, and let it have other and more records."""
     kafka.recreate_topic(topic, partitions=8)
     for partition in range(8):
-        kafka.produce(topic, partition, [b"new"] * 9)
+        kafka.produce(topic, partition, [b"new"] * 30)
 
 
 def test_the_id_of_a_topic_is_asked_for_once_in_a_group(kafka, opened, asked_ids):
@@ -231,7 +242,7 @@ def test_the_id_of_a_topic_is_asked_for_once_in_a_group(kafka, opened, asked_ids
 
 
 def test_the_id_of_a_topic_is_asked_for_after_each_list_of_a_long_range(kafka, opened, asked_ids):
-    topic, ranges, readers = planned(kafka, [b"v" * 900_000] * 20, partitions=5)
+    _, ranges, readers = planned(kafka, [b"v" * 900_000] * 20, partitions=5)
     assert all(len(found) == 20 for found, _ in read_ahead(readers, ranges).values())
     assert len(asked_ids) >= 2 * 5
     assert opened
@@ -253,6 +264,40 @@ def test_all_records_of_a_recreated_topic_are_lost_where_that_is_allowed(kafka, 
     assert list(read_ahead(readers, ranges).values()) == [([], 5)] * 8
     assert asked_ids == [topic]
     assert not len(consumers._ahead_pool)
+    assert opened
+
+
+@pytest.mark.parametrize("partition", [0, 3, 7])
+def test_a_range_that_is_lost_as_a_whole_changes_no_other_of_its_group(kafka, opened, partition):
+    _, ranges, readers = planned(kafka, [b"v"] * 20, failOnDataLoss="false")
+    lost = ranges[partition][0]
+    kafka.delete_records(*parse_split(lost), 20)
+    found = read_ahead(readers, ranges)
+    assert found.pop(lost) == ([], 20)
+    assert list(found.values()) == [([(n, b"v") for n in range(20)], 0)] * 7
+    assert opened
+
+
+def test_a_recreated_topic_without_its_beginning_loses_each_offset_once(kafka, opened):
+    topic, ranges, readers = planned(kafka, [b"old"] * 20, failOnDataLoss="false")
+    recreate(kafka, topic)
+    for partition in range(8):
+        kafka.delete_records(topic, partition, 5)
+    assert list(read_ahead(readers, ranges).values()) == [([], 20)] * 8
+    assert opened
+
+
+def test_a_group_has_few_records_and_bytes_however_small_their_values(kafka, opened, monkeypatch):
+    monkeypatch.setattr(grouped_ranges, "_MAX_BYTES", 10_000)
+    groups = []
+    monkeypatch.setattr(grouped_ranges, "_verify", lambda fetchers: groups.append(len(list(fetchers))))
+    _, ranges, readers = planned(kafka, [(b"k" * 100, b"v", 1)] * 20)
+    assert all(len(found) == 20 for found, _ in read_ahead(readers, ranges).values())
+    assert groups == [5, 3]
+    monkeypatch.setattr(grouped_ranges, "_MAX_BYTES", 8 << 20)
+    monkeypatch.setattr(grouped_ranges, "_MAX_RECORDS", 50)
+    assert all(len(found) == 20 for found, _ in read_ahead(readers, ranges).values())
+    assert groups == [5, 3, 3, 3, 2]
     assert opened
 
 
@@ -323,3 +368,17 @@ def test_tasks_in_several_threads_have_consumers_of_their_own(kafka, opened):
     for thread in threads:
         thread.join()
     assert found == [500] * (3 * 5 * PARTITIONS)
+
+
+def test_records_that_were_left_over_serve_a_reader_of_fewer_columns(kafka):
+    topic = kafka.create_topic()
+    split, end = f"{topic}-0", kafka.produce(topic, 0, [(b"k", b"%d" % n, 1) for n in range(100)])
+    readers = factory(kafka, topic)
+    first = readers.open()
+    chunks = first.read(split, 0, 60)
+    assert next(chunks).columns.num_rows == 60
+    chunks.close()
+    first.close()
+    second = readers.open(only=frozenset({"value"}))
+    values = [value for chunk in second.read(split, 10, end) for value in chunk.columns.column("value").to_pylist()]
+    assert values == [b"%d" % n for n in range(10, 100)]
