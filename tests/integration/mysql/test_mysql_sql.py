@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 import pytest
 
 from datasources.errors import TidemarkError
 from datasources.sql import TableEnvironment
+from tests.support.forms import full
 from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql.mysql_sql import ROWS, make_table, mysql_table
 from tests.support.project import ROOT
@@ -204,6 +206,43 @@ def test_processing_time_begins_after_the_rows_of_a_table(t, mysql, database):
 
 def _is_now(second: float, mysql: MySqlServer) -> bool:
     return abs(float(mysql.execute("SELECT UNIX_TIMESTAMP(NOW(6))")[0][0]) - second) < 120
+
+
+@pytest.mark.parametrize("pushes", [True, False], ids=["reader", "Spark"])
+@pytest.mark.parametrize("batch_rows", ["50", *full("1", "1000")])
+def test_windowed_aggregates_of_a_snapshot_equal_the_servers(t, mysql, pushes, batch_rows):
+    database, dice = mysql.create_database("orders"), Random(3)
+    rows = ", ".join(
+        f"({n}, '{dice.choice(('oslo', 'Oslo', 'bergen', ''))}', {dice.randrange(10**6)}.25, "
+        f"{dice.choice(('NULL', str(dice.randrange(-9, 9))))}, '2026-03-02 09:{dice.randrange(9):02}:{dice.randrange(60):02}.5')"
+        for n in range(400)
+    )
+    mysql.execute(
+        f"CREATE TABLE {database}.t (id INT PRIMARY KEY, shop VARCHAR(9) COLLATE utf8mb4_bin, price DECIMAL(10,2), "
+        "qty SMALLINT, ts DATETIME(1))",
+        f"INSERT INTO {database}.t VALUES {rows}",
+    )
+    columns = (
+        "shop STRING, price DECIMAL(10, 2), qty SMALLINT, ts TIMESTAMP(3), kind STRING METADATA FROM 'row_kind', "
+        "WATERMARK FOR ts AS ts"
+    )
+    options = {"scan__startup__mode": "snapshot", "scan__max_rows_per_batch": batch_rows}
+    t.sql(mysql_table(mysql, database, columns, **options))
+    t.sql(f"SET 'table.exec.source.aggregate-pushdown' = '{str(pushes).lower()}'")
+    statement = (
+        "SELECT date_format(window_start, 'HH:mm'), shop, COUNT(*), SUM(price), COUNT(qty), SUM(qty), MAX(qty) "
+        "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1000 "
+        "GROUP BY window_start, window_end, shop"
+    )
+    explained = str(t.sql(f"EXPLAIN {statement}"))
+    assert ("aggregates=[COUNT(*), SUM(price), COUNT(qty), SUM(qty), MAX(qty)]" in explained) is pushes
+    expected = mysql.execute(
+        "SELECT DATE_FORMAT(ts, '%H:%i'), shop, COUNT(*), SUM(price), COUNT(qty), SUM(qty), MAX(qty) "
+        f"FROM {database}.t WHERE price > 1000 GROUP BY 1, 2"
+    )
+    with running(t.sql(statement)) as query:
+        query.wait_for(lambda running_: len(running_.rows()) >= len(expected))
+        assert sorted(query.rows(), key=repr) == sorted(expected, key=repr)
 
 
 # -- a script --
