@@ -84,7 +84,8 @@ bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's tempora
 bench-changelog: setup java  ## queries whose rows change, beside Flink in two forms; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.changelog
 
-bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON
+bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC, connectorx and Flink CDC, binlog; ten minutes; the last line is JSON
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
 	@$(BIN)/python -m benchmarks.mysql
 
 bench-mysql-delta: setup java  ## MySQL to Delta Lake beside Spark JDBC and MERGE; under ten minutes; the last line is JSON

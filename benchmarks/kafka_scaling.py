@@ -24,7 +24,7 @@ from rich.console import Console
 from benchmarks.kafka_idle import empty_triggers
 from benchmarks.measure import load_average, machine_facts
 from benchmarks.scaling_points import FEW, FIGURES, Topics, measure
-from benchmarks.sides import PEER, TIDEMARK, Workload, run_latency, run_side
+from benchmarks.sides import PEER, PYTHON_SOURCE, TIDEMARK, Workload, run_latency, run_side
 from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
@@ -32,6 +32,7 @@ RESULTS: Final = Path(__file__).parent / "results" / "kafka_scaling.json"
 MEMORY: Final = ((FEW, 0, 4_000_000), (FEW, 10_240, 200_000), (16, 10_240, 200_000), (64, 10_240, 200_000))
 """Partitions, about how large a record is (0 = as in `make bench`), and how many of them there are."""
 LATENCY_ROUNDS: Final = 1
+LATENCY_SIDES: Final = (TIDEMARK, PEER, PYTHON_SOURCE)
 EMPTY_PARTITIONS: Final = (10, 100, 1_000)
 
 
@@ -56,7 +57,7 @@ def latency(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
     """Measure starts, small batches, restarts behind a backlog; the sides in turns."""
     found = []
     for number in range(LATENCY_ROUNDS):
-        for side in (TIDEMARK, PEER) if number % 2 == 0 else (PEER, TIDEMARK):
+        for side in LATENCY_SIDES[:: 1 if number % 2 == 0 else -1]:
             result = run_latency(side, work.of(topic=f"latency-{side}-{number}"))
             found.append({"side": side, "round": number + 1, **result})
             console.print(found[-1])

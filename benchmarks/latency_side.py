@@ -1,6 +1,6 @@
 """One side of the latency benchmark in a process of its own; prints one JSON line.
 
-python -m benchmarks.latency_side SIDE BOOTSTRAP TOPIC [--jars ...]
+python -m benchmarks.latency_side SIDE BOOTSTRAP TOPIC [--jars ...]     SIDE may be python-source: the least there is
 
 One session, one windowed count with one checkpoint: it starts, takes batches of 1,000 orders that arrive one after the
 other, stops, and starts again behind a backlog. Times are Spark's own, from the trigger to the commit of a batch.
@@ -18,6 +18,8 @@ from typing import Any, Final
 
 from benchmarks.measure import cpu_seconds, jvm_of_this_process
 from benchmarks.orders import make_topic, produce
+from benchmarks.python_source import NumberFeed, numbered_orders
+from benchmarks.sides import PYTHON_SOURCE
 from benchmarks.window_query import counted, orders, session
 
 FEW = 10
@@ -28,6 +30,7 @@ SMALL_ROWS: Final = 1_000
 SMALL_BATCHES: Final = 40
 LEFT_OUT: Final = 10
 BACKLOG_ROWS: Final = 1_000_000
+BATCH_ROWS: Final = 500_000
 _DEADLINE_S: Final = 120.0
 
 
@@ -38,13 +41,13 @@ def main() -> None:
         parser.add_argument(name)
     parser.add_argument("--jars", default="")
     asked = parser.parse_args()
-    make_topic(asked.bootstrap, asked.topic, PARTITIONS)
     spark = session(asked.jars)
-    feed = _Feed(asked.bootstrap, asked.topic)
-    windows = counted(orders(spark, asked.side, asked.bootstrap, asked.topic, 500_000))
-    with tempfile.TemporaryDirectory() as checkpoint:
-        writer = windows.writeStream.outputMode("update").format("noop").option("checkpointLocation", checkpoint)
+    with tempfile.TemporaryDirectory() as directory:
+        feed, rows = _input(spark, asked, directory)
         feed.add(SMALL_ROWS)
+        checkpoint = f"{directory}/checkpoint"
+        windows = counted(rows)
+        writer = windows.writeStream.outputMode("update").format("noop").option("checkpointLocation", checkpoint)
         started = time.perf_counter()
         query = writer.start()
         _wait(query, SMALL_ROWS)
@@ -56,6 +59,16 @@ def main() -> None:
         restart = _restarted(writer)
     print(json.dumps({"first_commit_s": round(first_s, 2), **small, **restart}))
     spark.stop()
+
+
+def _input(spark: Any, asked: argparse.Namespace, directory: str) -> tuple[_Feed | NumberFeed, Any]:
+    """Return what orders are added to, and their stream."""
+    if asked.side == PYTHON_SOURCE:
+        numbers = NumberFeed(directory)
+        return numbers, numbered_orders(spark, numbers, BATCH_ROWS)
+    make_topic(asked.bootstrap, asked.topic, PARTITIONS)
+    feed = _Feed(asked.bootstrap, asked.topic)
+    return feed, orders(spark, asked.side, asked.bootstrap, asked.topic, BATCH_ROWS)
 
 
 class _Feed:
@@ -70,7 +83,7 @@ class _Feed:
         self._next += rows
 
 
-def _small_batches(query: Any, feed: _Feed) -> dict[str, Any]:
+def _small_batches(query: Any, feed: _Feed | NumberFeed) -> dict[str, Any]:
     """Add 1,000 orders again and again, each time when the ones before are committed."""
     jvm, rows = jvm_of_this_process(), SMALL_ROWS
     cpu = 0.0

@@ -1,8 +1,8 @@
-"""make bench-mysql: a snapshot of two million rows and two binlogs, beside Spark JDBC and Flink CDC, in ten minutes.
+"""make bench-mysql: a snapshot of two million rows and two binlogs, beside Spark JDBC, connectorx and Flink CDC.
 
 One server, one Spark session, the same two tasks at a time for each side, alternating; sinks that take everything and
 do nothing. Before anything is timed all sides read the table once and must agree on what it holds. Writes
-benchmarks/results/mysql.json; the last line is JSON.
+benchmarks/results/mysql.json; the last line is JSON. It takes ten minutes.
 
     python -m benchmarks.mysql [--quick]
 """
@@ -24,6 +24,7 @@ from rich.console import Console
 
 from benchmarks.flink import cause_of, open_flink
 from benchmarks.measure import UsageSampler, jvm_of_this_process, load_average, machine_facts
+from benchmarks.mysql_connectorx import CONNECTORX_SETTINGS, connectorx_reader
 from benchmarks.mysql_flink import FLINK_SETTINGS, FlinkCdc, fetch_flink
 from benchmarks.mysql_plan import plan_chunks
 from benchmarks.mysql_sides import (
@@ -49,10 +50,10 @@ BULK_ROWS: Final = 1_000_000
 SINGLE_ROWS: Final = 200_000
 ROUNDS: Final = 3
 FLINK_ROUNDS: Final = 1
-PEERS: Final = {"spark_jdbc": JDBC_SETTINGS, "flink_cdc": FLINK_SETTINGS}
+PEERS: Final = {"spark_jdbc": JDBC_SETTINGS, "connectorx": CONNECTORX_SETTINGS, "flink_cdc": FLINK_SETTINGS}
 _QUICK_DIVISOR: Final = 10
 _COLUMNS: Final = 110
-_SIDES: Final = ("snapshot", "spark_jdbc", "flink_cdc", "binlog_bulk", "binlog_single")
+_SIDES: Final = ("snapshot", "spark_jdbc", "connectorx", "flink_cdc", "binlog_bulk", "binlog_single")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +144,8 @@ def _spark_sides(login: MySqlAddress, work: _Work, connector: Sequence[Path], fo
             "batch": lambda: read_batch(sides.ours(work.table), work.rows),
             "spark_jdbc": lambda: read_batch(sides.jdbc(work.table, work.rows), work.rows),
         }
+        if connectorx := connectorx_reader(login, work.table, work.rows):
+            snapshots["connectorx"] = connectorx
         binlogs: dict[str, Callable[[], Ran]] = {
             "binlog_bulk": lambda: _of_changes(sides, work.bulk),
             "binlog_single": lambda: _of_changes(sides, work.single),

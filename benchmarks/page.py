@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
+from benchmarks.sides import FLINK, PEER, PYTHON_SOURCE, TIDEMARK, TIDEMARK_SQL
 
 __all__ = ["PAGE", "fill", "filled"]
 
@@ -108,8 +108,10 @@ def _latency() -> str:
         ("the first commit after a restart in a warm JVM", lambda each: f"{each['restart_first_commit_s']:.1f} s"),
         ("1,000,000 records that waited, until none is left", lambda each: f"{each['catch_up_s']:.1f} s"),
     )
-    rows = [[title, *(cell(found[side]) for side in (TIDEMARK, PEER))] for title, cell in lines]
-    return _table(["", "Tidemark", "spark-sql-kafka"], rows)
+    titles = {TIDEMARK: "Tidemark", PEER: "spark-sql-kafka", PYTHON_SOURCE: "numbers from a Python source"}
+    sides = {title: side for side, title in titles.items() if side in found}
+    rows = [[title, *(cell(found[side]) for side in sides.values())] for title, cell in lines]
+    return _table(["", *sides], rows)
 
 
 def _scaling() -> str:

@@ -11,12 +11,25 @@ from typing import Any, Final, Self
 
 from benchmarks.orders import sized_name
 
-__all__ = ["FLINK", "PEER", "TIDEMARK", "TIDEMARK_SQL", "WarmSide", "Workload", "produce", "run_latency", "run_side"]
+__all__ = [
+    "FLINK",
+    "PEER",
+    "PYTHON_SOURCE",
+    "TIDEMARK",
+    "TIDEMARK_SQL",
+    "WarmSide",
+    "Workload",
+    "produce",
+    "run_latency",
+    "run_side",
+]
 
 TIDEMARK: Final = "tidemark"
 TIDEMARK_SQL: Final = "tidemark-sql"
 PEER: Final = "spark-sql-kafka"
 FLINK: Final = "flink"
+PYTHON_SOURCE: Final = "python-source"
+"""The least that a source in Python costs (`python_source.py`); for latencies only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
