@@ -1,7 +1,7 @@
 """connectorx beside Tidemark in `make bench-mysql`: a table into one Arrow table in memory, without Spark.
 
 It is what two connections can read in Python at best: no sink, no positions, no changes afterwards. It returns DECIMAL
-as DOUBLE and has no rows in common with a second reading, so only the number of rows is compared.
+as DOUBLE, so only the number of rows is compared.
 """
 
 from __future__ import annotations

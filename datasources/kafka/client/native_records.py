@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,15 @@ from numpy.typing import NDArray
 
 from datasources.kafka.client.record_columns import Headers, RecordFields
 from datasources.native.kafka_fetch import ByteColumn, FetchBuffers
+
+_COLUMNS: Final = {
+    RecordFields.VALUE: ("value_column",),
+    RecordFields.KEY: ("key_column",),
+    RecordFields.TIMESTAMP: ("timestamp_values", "timestamp_type_values"),
+    RecordFields.LEADER_EPOCH: ("epoch_values",),
+    RecordFields.HEADERS: ("header_columns",),
+}
+"""The columns of `NativeRecords` that a field fills."""
 
 
 class Run(NamedTuple):
@@ -42,16 +51,9 @@ class NativeRecords:
     @property
     def fields(self) -> RecordFields:
         """The fetched fields."""
-        columns = {
-            RecordFields.VALUE: self.value_column,
-            RecordFields.KEY: self.key_column,
-            RecordFields.TIMESTAMP: self.timestamp_values,
-            RecordFields.LEADER_EPOCH: self.epoch_values,
-            RecordFields.HEADERS: self.header_columns,
-        }
         found = RecordFields.NOTHING
-        for each, column in columns.items():
-            found |= RecordFields.NOTHING if column is None else each
+        for each, names in _COLUMNS.items():
+            found |= RecordFields.NOTHING if getattr(self, names[0]) is None else each
         return found
 
     @property
@@ -81,16 +83,10 @@ class NativeRecords:
 
     def only(self, fields: RecordFields) -> NativeRecords:
         """Return these records as if no other fields had been fetched."""
-        has = {each: each in fields for each in RecordFields}
-        return replace(
-            self,
-            value_column=self.value_column if has[RecordFields.VALUE] else None,
-            key_column=self.key_column if has[RecordFields.KEY] else None,
-            timestamp_values=self.timestamp_values if has[RecordFields.TIMESTAMP] else None,
-            timestamp_type_values=self.timestamp_type_values if has[RecordFields.TIMESTAMP] else None,
-            epoch_values=self.epoch_values if has[RecordFields.LEADER_EPOCH] else None,
-            header_columns=self.header_columns if has[RecordFields.HEADERS] else None,
-        )
+        left_out: dict[str, Any] = {
+            name: None for each, names in _COLUMNS.items() if each not in fields for name in names
+        }
+        return replace(self, **left_out)
 
     def join(self, others: Sequence[NativeRecords]) -> NativeRecords:
         """Return these records and then others with the same fields."""

@@ -61,7 +61,7 @@ class Records(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """The size of all values, keys and headers."""
+        """The size of all values, and of keys and headers where they are columns."""
 
     def __len__(self) -> int: ...
 
