@@ -16,7 +16,7 @@ from datasources.java import find_java
 
 __all__ = ["FLINK_VERSION", "Flink", "cause_of", "fetch_jars", "open_flink"]
 
-FLINK_VERSION: Final = "1.20.3"
+FLINK_VERSION: Final = "2.2.1"
 _FLINK: Final = "org.apache.flink"
 _MODULES: Final = (
     "flink-clients",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL, Workload, run_side
+from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL, WarmSide, Workload
 
 __all__ = ["bare", "measure_rounds", "show", "summary"]
 
@@ -22,8 +24,18 @@ _RATIOS = {
 Round = dict[str, dict[str, Any]]
 
 
-def measure_rounds(console: Console, sides: tuple[str, ...], work: Workload, rounds: int) -> tuple[list[Round], str]:
-    """Run the sides in turns, each round beginning at the other end.
+def measure_rounds(
+    console: Console, sides: tuple[str, ...], work: Workload, rounds: int, warm_ups: Sequence[int]
+) -> tuple[list[Round], str]:
+    """Run the sides in turns, each in a JVM that stays, each round beginning at the other end.
+
+    Args:
+        console: prints each run.
+        sides: their names.
+        work: what each does.
+        rounds: how many there are.
+        warm_ups: the rows of a batch in each run that comes before them. Spark's JVM compiles what it does in every
+            batch, so many small ones warm it up as hours of a query do.
 
     Returns:
         The rounds, and why a side was left out of all of them; "" = none was.
@@ -32,9 +44,16 @@ def measure_rounds(console: Console, sides: tuple[str, ...], work: Workload, rou
         SystemExit: a side failed, or the sides gave different results.
     """
     measured: list[Round] = []
-    for number in range(rounds):
-        turns = sides if number % 2 == 0 else sides[::-1]
-        measured.append({side: _measured(console, side, work) for side in turns})
+    with ExitStack() as stack:
+        warm = {side: stack.enter_context(WarmSide(side, jars=work.jars)) for side in sides}
+        for batch_rows in warm_ups:
+            console.print(f"warming up with batches of {batch_rows:,} rows:")
+            for side in sides:
+                _measured(console, side, warm[side], work.of(batch_rows=batch_rows))
+        for number in range(rounds):
+            console.print(f"round {number + 1}:")
+            turns = sides if number % 2 == 0 else sides[::-1]
+            measured.append({side: _measured(console, side, warm[side], work) for side in turns})
     why = next((str(result["why"]) for each in measured for result in each.values() if "why" in result), "")
     measured = [{side: result for side, result in each.items() if "why" not in result} for each in measured]
     for number, each in enumerate(measured, start=1):
@@ -44,13 +63,13 @@ def measure_rounds(console: Console, sides: tuple[str, ...], work: Workload, rou
     return measured, why
 
 
-def _measured(console: Console, side: str, work: Workload) -> dict[str, Any]:
-    result = run_side(side, work)
+def _measured(console: Console, name: str, side: WarmSide, work: Workload) -> dict[str, Any]:
+    result = side.run(work)
     if "why" in result:
-        console.print(f"  {side:16} not measured: {result['why']}")
+        console.print(f"  {name:16} not measured: {result['why']}")
     else:
         console.print(
-            f"  {side:16} {result['cpu_us_per_record']:.2f} us CPU/record, {result['rows_per_s']:,.0f} rows/s, "
+            f"  {name:16} {result['cpu_us_per_record']:.2f} us CPU/record, {result['rows_per_s']:,.0f} rows/s, "
             f"largest worker {result['peak_worker_mb']} MB, JVM {result['peak_jvm_mb']} MB"
         )
     return result

@@ -42,7 +42,7 @@ class Workload:
         batch_rows: the most rows of a batch.
         query: `window` counts JSON orders in windows, in `sql` as well, `raw` reads the bytes of values.
         slots: Spark's worker slots.
-        warm_ups: runs in the same JVM before the one that counts.
+        warm_ups: runs in the same JVM before those that count.
         jars: of spark-sql-kafka, with commas between them.
     """
 
@@ -60,19 +60,15 @@ class Workload:
 
 
 def run_side(side: str, work: Workload) -> dict[str, Any]:
-    """Run a side; return the last line that it printed.
+    """Run a side of Spark's in a process of its own; return the last line that it printed.
 
     Raises:
         SystemExit: it failed; with the end of its output.
     """
-    options = ["--warm-ups", str(work.warm_ups)]
-    if side == FLINK:
-        command = ["benchmarks.window_flink", work.bootstrap, work.topic, *options]
-    else:
-        side, work = (TIDEMARK, work.of(query="sql")) if side == TIDEMARK_SQL else (side, work)
-        options += ["--query", work.query, "--slots", str(work.slots), "--jars", work.jars if side == PEER else ""]
-        command = ["benchmarks.window_query", side, work.bootstrap, work.topic, str(work.batch_rows), *options]
-    return _last_line(side, command)
+    options = ["--warm-ups", str(work.warm_ups), "--query", work.query, "--slots", str(work.slots)]
+    options += ["--jars", work.jars if side == PEER else ""]
+    source = [work.bootstrap, work.topic, str(work.batch_rows)]
+    return _last_line(side, ["benchmarks.window_query", side, *source, *options])
 
 
 class WarmSide:

@@ -8,8 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from benchmarks.sides import Workload
+from benchmarks.sides import FLINK, TIDEMARK, TIDEMARK_SQL, Workload
+from benchmarks.window_flink import flink_side
 from benchmarks.window_query import run_query, session
 
 
@@ -20,11 +24,22 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--jars", default="")
     asked = parser.parse_args()
-    spark = session(asked.jars, slots=asked.slots)
-    for line in sys.stdin:
-        work = Workload(**json.loads(line))
-        source = (work.bootstrap, work.topic, work.batch_rows)
-        print(json.dumps(run_query(spark, asked.side, work.query, *source, measured=True)), flush=True)
+    with flink_side() if asked.side == FLINK else _spark_side(asked.side, asked.jars, asked.slots) as run:
+        for line in sys.stdin:
+            print(json.dumps(run(Workload(**json.loads(line)))), flush=True)
+
+
+@contextmanager
+def _spark_side(side: str, jars: str, slots: int) -> Iterator[Callable[[Workload], dict[str, Any]]]:
+    spark = session(jars, slots=slots)
+
+    def run(work: Workload) -> dict[str, Any]:
+        query, source = work.query, (work.bootstrap, work.topic, work.batch_rows)
+        if side == TIDEMARK_SQL and query == "window":
+            query = "sql"
+        return run_query(spark, TIDEMARK if side == TIDEMARK_SQL else side, query, *source, measured=True)
+
+    yield run
     spark.stop()
 
 

@@ -1,17 +1,15 @@
-"""Flink's side of the windowed count: the same orders, the same windows, in a process of its own; prints one JSON line.
+"""Flink's side of the windowed count: the same orders, the same windows, in a JVM that stays.
 
-python -m benchmarks.window_flink BOOTSTRAP TOPIC [--warm-ups 3]
-
-The count runs in one JVM to warm up, then measured, from the job's submission to its end. Flink reads the
-topic as a bounded table, with object reuse and two-phase aggregation; the settings are in the result file.
+Flink reads the topic as a bounded table, with object reuse and two-phase aggregation; the settings are in the result
+file. A run is measured from the job's submission to its end.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +18,10 @@ from py4j.protocol import Py4JError
 from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import COUNT, order_table
+from benchmarks.sides import Workload
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["SETTINGS", "window_jars"]
+__all__ = ["SETTINGS", "flink_side", "window_jars"]
 
 SETTINGS: Final = {
     "parallelism.default": "2",
@@ -32,27 +31,20 @@ SETTINGS: Final = {
     "table.local-time-zone": "UTC",
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
-_CONNECTORS: Final = (("flink-connector-kafka", "3.4.0-1.20", 12), ("flink-json", FLINK_VERSION, 1))
+_CONNECTORS: Final = (("flink-connector-kafka", "5.0.0-2.2", 12), ("flink-json", FLINK_VERSION, 1))
 
 
-def main() -> None:
-    """Run to warm up, then measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("bootstrap")
-    parser.add_argument("topic")
-    parser.add_argument("--warm-ups", type=int, default=1)
-    asked = parser.parse_args()
-    bootstrap, topic = asked.bootstrap, asked.topic
+@contextmanager
+def flink_side() -> Iterator[Callable[[Workload], dict[str, Any]]]:
+    """Open a Flink; yield what runs a workload's count, and says `why` where it cannot."""
     try:
-        with tempfile.TemporaryDirectory() as place, open_flink(window_jars(), SETTINGS, Path(place) / "log") as flink:
-            for _ in range(asked.warm_ups):
-                _counted(flink, bootstrap, topic)
-            result = _measured(flink, bootstrap, topic)
+        jars = window_jars()
     except EnvironmentProblem as problem:
-        result = {"why": problem.message.splitlines()[0]}
-    except Py4JError as error:
-        result = {"why": cause_of(error)}
-    print(json.dumps({"flink": FLINK_VERSION, "settings": SETTINGS, **result}))
+        why = {"why": problem.message.splitlines()[0]}
+        yield lambda _: why
+        return
+    with tempfile.TemporaryDirectory() as directory, open_flink(jars, SETTINGS, Path(directory) / "log") as flink:
+        yield lambda work: {"flink": FLINK_VERSION, "settings": SETTINGS, **_measured(flink, work)}
 
 
 def window_jars() -> tuple[Path, ...]:
@@ -64,11 +56,14 @@ def window_jars() -> tuple[Path, ...]:
     return fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
 
 
-def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
+def _measured(flink: Flink, work: Workload) -> dict[str, Any]:
     jvm = jvm_of_this_process()
     with UsageSampler(jvm) as sampler:
         begun, used = time.perf_counter(), cpu_seconds(jvm)
-        counts = _counted(flink, bootstrap, topic)
+        try:
+            counts = _counted(flink, work.bootstrap, work.topic)
+        except Py4JError as error:
+            return {"why": cause_of(error)}
         elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
     rows = sum(n for n, _ in counts.values())
     return {
@@ -91,7 +86,3 @@ def _counted(flink: Flink, bootstrap: str, topic: str) -> dict[str, tuple[int, f
         found[str(row.getField(0)).removesuffix(".000")] = (int(row.getField(1)), float(row.getField(2)))
     rows.close()
     return found
-
-
-if __name__ == "__main__":
-    main()
