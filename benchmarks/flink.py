@@ -37,7 +37,11 @@ _CONFIGURED: Final = (
 
 
 def fetch_jars(
-    report: Callable[[str], None], *, instead: str, connectors: Sequence[tuple[str, str, int]] = ()
+    report: Callable[[str], None],
+    *,
+    instead: str,
+    connectors: Sequence[tuple[str, str, int]] = (),
+    version: str = FLINK_VERSION,
 ) -> tuple[Path, ...]:
     """Return the jars of Flink, and of connectors beside it.
 
@@ -45,12 +49,13 @@ def fetch_jars(
         report: what to print about downloads.
         instead: what happens without them.
         connectors: artifact, version and size in MB of each.
+        version: Flink's; an older one for connectors that need it.
 
     Raises:
         EnvironmentProblem: They cannot be fetched; the message gives the reason.
     """
     cache = JarCache(report=report)
-    bundles = [_bundle("flink-local", FLINK_VERSION, _MODULES, 120, instead)]
+    bundles = [_bundle("flink-local", version, _MODULES, 120, instead)]
     bundles += [_bundle(name, version, (name,), size, instead) for name, version, size in connectors]
     jars = {jar.name: jar for bundle in bundles for jar in sorted(cache.provide(bundle).glob("*.jar"))}
     return tuple(jars.values())

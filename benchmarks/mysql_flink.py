@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.flink import FLINK_VERSION, Flink, fetch_jars
+from benchmarks.flink import Flink, fetch_jars
 from benchmarks.mysql_sides import Ran
 from benchmarks.mysql_tables import DATABASE
 from datasources.embedded import MySqlAddress
@@ -14,6 +14,8 @@ from datasources.embedded import MySqlAddress
 __all__ = ["FLINK_SETTINGS", "FlinkCdc", "fetch_flink"]
 
 FLINK_CDC_VERSION: Final = "3.5.0"
+FLINK_VERSION: Final = "1.20.3"
+"""The newest that Flink CDC's connector for MySQL is built for."""
 FLINK_SETTINGS: Final = {
     "flink": FLINK_VERSION,
     "flink-cdc": FLINK_CDC_VERSION,
@@ -41,7 +43,9 @@ def fetch_flink(report: Callable[[str], None]) -> tuple[Path, ...]:
     Raises:
         EnvironmentProblem: They cannot be fetched; the message gives the reason.
     """
-    return fetch_jars(report, instead="Without it flink_cdc_rows_s is null.", connectors=[_CONNECTOR])
+    return fetch_jars(
+        report, instead="Without it flink_cdc_rows_s is null.", connectors=[_CONNECTOR], version=FLINK_VERSION
+    )
 
 
 class FlinkCdc:
