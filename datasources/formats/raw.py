@@ -98,7 +98,7 @@ RAW = Format(
     name="raw",
     description="`raw`, which is the default: without `schema`, key, value, topic, partition, offset, timestamp, "
     "timestampType as Spark's own source has them; with it, one column that holds the value.",
-    check=RawDecoder,
+    check=_decoder,
     decoder=_decoder,
     is_raw=True,
 )

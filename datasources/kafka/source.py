@@ -15,7 +15,7 @@ from datasources.kafka.client.client_config import PREFIXES, client_config, with
 from datasources.kafka.client.code_options import code_settings
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
-from datasources.kafka.metadata.subscriber import subscriber
+from datasources.kafka.metadata.subscriber import only_topic, subscriber
 from datasources.kafka.reader.fetcher import FetchSettings
 from datasources.kafka.reader.kafka_reader import KafkaReaderFactory
 from datasources.kafka.record.flink_format_options import FlinkFormatOptions, on_error
@@ -65,7 +65,7 @@ class KafkaSource(ScanSource):
         _require_range(own)
         _require_group(own, options)
         _require_delayed(own)
-        columns, layout = resolve_layout(record, flink, formats)
+        columns, layout = resolve_layout(record, flink, formats, only_topic(own))
         settings = FetchSettings(
             config=client_config(
                 options,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -37,14 +38,27 @@ class DecoderSettings:
         columns: the columns and metadata keys to decode, the others may be null; None = all.
         metadata: keys of the format's metadata that become columns behind those of `schema`.
         time_zone: of timestamps without a zone; None rejects them.
-        switches: keys of the format's boolean options that are set to true.
+        options: the format's own options that were set, key -> value of the option's type.
     """
 
     schema: pa.Schema
     columns: tuple[str, ...] | None = None
     metadata: tuple[str, ...] = ()
     time_zone: str | None = None
-    switches: frozenset[str] = frozenset()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnsRequest:
+    """What a format finds its columns by.
+
+    Attributes:
+        options: the format's own options that were set, key -> value of the option's type.
+        subject: the name of these records in a registry, `orders-value`; None if there are several topics.
+    """
+
+    options: Mapping[str, Any]
+    subject: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +68,9 @@ class Format:
     Attributes:
         name: the value of the option `format`.
         description: for the reference of options.
-        check: raises SchemaError or OptionError if the format does not support the columns of a schema.
+        check: raises SchemaError or OptionError if the format does not support a schema's columns or its own options.
         decoder: opens a decoder; imports what it needs when it is called, so that unused formats are not loaded.
+        columns: returns the columns where the user declares none, or raises OptionError; None = they must be declared.
         options: the format's own options, as Flink names them.
         supports_keys: whether record keys may have the format.
         metadata: metadata keys that the format reads from a value, and their types.
@@ -66,8 +81,9 @@ class Format:
 
     name: str
     description: str = field(compare=False, repr=False)
-    check: Callable[[pa.Schema], object] = field(compare=False, repr=False)
+    check: Callable[[DecoderSettings], object] = field(compare=False, repr=False)
     decoder: Callable[[DecoderSettings], Decoder] = field(compare=False, repr=False)
+    columns: Callable[[ColumnsRequest], pa.Schema] | None = field(default=None, compare=False, repr=False)
     options: tuple[FormatOption, ...] = field(default=(), compare=False, repr=False)
     supports_keys: bool = field(default=True, compare=False, repr=False)
     metadata: Mapping[str, pa.DataType] = field(default_factory=dict, compare=False, repr=False)

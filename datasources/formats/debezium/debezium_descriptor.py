@@ -18,6 +18,10 @@ _SCHEMA_INCLUDE: Final = FormatOption(
 )
 
 
+def _check(settings: DecoderSettings) -> None:
+    check_json_types(settings.schema)
+
+
 def _decoder(settings: DecoderSettings) -> Decoder:
     from datasources.formats.debezium.debezium_json import DebeziumDecoder
 
@@ -25,7 +29,7 @@ def _decoder(settings: DecoderSettings) -> Decoder:
         settings.schema,
         metadata=settings.metadata,
         time_zone=settings.time_zone,
-        has_schema=_SCHEMA_INCLUDE.key in settings.switches,
+        has_schema=settings.options.get(_SCHEMA_INCLUDE.key, False),
         columns=settings.columns,
     )
 
@@ -33,7 +37,7 @@ def _decoder(settings: DecoderSettings) -> Decoder:
 DEBEZIUM_JSON = Format(
     name="debezium-json",
     description="`debezium-json`: the columns of `schema` as a changelog of Debezium's events.",
-    check=check_json_types,
+    check=_check,
     decoder=_decoder,
     options=(_SCHEMA_INCLUDE, IGNORE_PARSE_ERRORS, TIMESTAMP_STANDARD),
     supports_keys=False,

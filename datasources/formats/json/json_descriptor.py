@@ -8,6 +8,10 @@ from datasources.formats.api.format import DecoderSettings, Format
 from datasources.formats.json.json_types import check_json_types
 
 
+def _check(settings: DecoderSettings) -> None:
+    check_json_types(settings.schema)
+
+
 def _decoder(settings: DecoderSettings) -> Decoder:
     from datasources.formats.json.json_format import JsonDecoder
 
@@ -17,7 +21,7 @@ def _decoder(settings: DecoderSettings) -> Decoder:
 JSON = Format(
     name="json",
     description="`json`: the columns of `schema`.",
-    check=check_json_types,
+    check=_check,
     decoder=_decoder,
     options=(IGNORE_PARSE_ERRORS, TIMESTAMP_STANDARD, FAIL_ON_MISSING_FIELD),
 )

@@ -76,6 +76,19 @@ def subscriber(options: KafkaOptions) -> Subscriber:
     return _topics(options.subscribe or "", ",", "subscribe")
 
 
+def only_topic(options: KafkaOptions) -> str | None:
+    """Return the topic that all records are of; None if there may be several.
+
+    Raises:
+        OptionError: as `subscriber`.
+    """
+    found = subscriber(options)
+    if isinstance(found, SubscribedPattern):
+        return None
+    topics = found.topics if isinstance(found, SubscribedTopics) else {topic for topic, _ in found.partitions}
+    return next(iter(topics)) if len(topics) == 1 else None
+
+
 def _topics(text: str, separator: str, key: str) -> SubscribedTopics:
     topics = tuple(sorted({part.strip() for part in text.split(separator) if part.strip()}))
     if not topics:

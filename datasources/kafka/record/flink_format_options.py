@@ -1,4 +1,4 @@
-"""The options of Flink's JSON formats, so that its tables can be read as they were written.
+"""The options of Flink's formats, so that its tables can be read as they were written.
 
 Flink declares the same few options per format, once under the format's name and once prefixed with `value.` or `key.`.
 Our options apply to all formats: this module maps Flink's options to them and rejects those that have no equivalent.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import Field, create_model
@@ -94,11 +94,15 @@ def on_error(options: FlinkOptions, formats: FormatOptions) -> OnError:
     return next(iter(given_by.values()), formats.on_error)
 
 
-def switches(options: FlinkOptions, value: Format) -> frozenset[str]:
-    """Return the keys of the value format's boolean options that are set to true, under either name."""
+def own_options(options: FlinkOptions, owner: Format, sides: Sequence[str]) -> tuple[tuple[str, Any], ...]:
+    """Return the options of a format that its decoder needs, key and value, as set under any of some prefixes."""
     given = options.given("")
-    own = (option.key for option in value.options if option.type is bool and option not in _COMMON)
-    return frozenset(key for key in own if any(given.get(f"{side}{value.name}.{key}") for side in ("", "value.")))
+    keys = (option.key for option in owner.options if option not in _COMMON)
+    return tuple((key, given[name]) for key in keys for name in _names(owner, key, sides) if name in given)
+
+
+def _names(owner: Format, key: str, sides: Sequence[str]) -> Iterator[str]:
+    return (f"{side}{owner.name}.{key}" for side in sides)
 
 
 def _contradiction(given_by: Mapping[str, Any]) -> OptionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from datasources.formats.api.format import Format
 from datasources.formats.format_table import DEFAULT_FORMAT
@@ -20,7 +21,8 @@ class RecordLayout:
         raw_columns: the raw columns, as in Spark's source.
         metadata: the metadata columns, each with its key.
         is_upsert: whether a record without a value deletes the row of its key.
-        switches: keys of the value format's boolean options that are set to true.
+        value_options: those of the value format that its decoder needs, key and value.
+        key_options: the same of the key format.
     """
 
     value_format: Format = DEFAULT_FORMAT
@@ -30,7 +32,8 @@ class RecordLayout:
     raw_columns: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     is_upsert: bool = False
-    switches: frozenset[str] = frozenset()
+    value_options: tuple[tuple[str, Any], ...] = ()
+    key_options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def only_in_key(self) -> tuple[str, ...]:

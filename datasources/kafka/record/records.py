@@ -153,7 +153,7 @@ def _value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | Non
         columns=(*(name for name in layout.value_columns if name in wanted), *_value_keys(layout, wanted)),
         metadata=_value_keys(layout, [name for name, _ in layout.metadata]),
         time_zone=time_zone,
-        switches=layout.switches,
+        options=dict(layout.value_options),
     )
     return layout.value_format.decoder(settings).decode
 
@@ -162,7 +162,8 @@ def _key_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None)
     """Return what decodes keys into columns by the names that they have in the key."""
     assert layout.key_format is not None
     fields = [schema.field(column).with_name(name) for column, name in layout.key_columns]
-    return layout.key_format.decoder(DecoderSettings(schema=pa.schema(fields), time_zone=time_zone)).decode
+    settings = DecoderSettings(schema=pa.schema(fields), time_zone=time_zone, options=dict(layout.key_options))
+    return layout.key_format.decoder(settings).decode
 
 
 def _value_keys(layout: RecordLayout, columns: Sequence[str]) -> tuple[str, ...]:

@@ -5,18 +5,18 @@ Source: Flink's KafkaConnectorOptionsUtil.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from datasources.errors import OptionError, SchemaError
-from datasources.formats.api.format import Format
+from datasources.formats.api.format import ColumnsRequest, DecoderSettings, Format
 from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.format_table import DEFAULT_FORMAT, FORMATS
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.schema_text.ddl_types import type_text
-from datasources.kafka.record.flink_format_options import FlinkOptions, check_flink_options, switches
+from datasources.kafka.record.flink_format_options import FlinkOptions, check_flink_options, own_options
 from datasources.kafka.record.raw_columns import RAW_COLUMNS, raw_schema
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_options import RecordOptions
@@ -28,9 +28,15 @@ V = TypeVar("V")
 
 
 def resolve_layout(
-    options: RecordOptions, flink: FlinkOptions, formats: FormatOptions
+    options: RecordOptions, flink: FlinkOptions, formats: FormatOptions, topic: str | None = None
 ) -> tuple[pa.Schema, RecordLayout]:
     """Return the data columns and where they come from.
+
+    Args:
+        options: the record's.
+        flink: those of its formats.
+        formats: the columns, if they are declared.
+        topic: of which the records are; None if there are several.
 
     Raises:
         OptionError, SchemaError: names the incompatible options.
@@ -39,14 +45,15 @@ def resolve_layout(
     value_format = DEFAULT_FORMAT if name is None else FORMATS[name]
     key_format = None if options.key_format is None else FORMATS[options.key_format]
     check_flink_options(flink, value_format, key_format)
-    if formats.ddl is None:
+    value_options = own_options(flink, value_format, ("", "value."))
+    if formats.ddl is None and value_format.columns is None:
         return _without_schema(options, value_format)
     if options.include_headers:
         raise OptionError(
             "option 'includeHeaders' adds a column to the raw ones: it cannot be combined with 'schema'. Read headers "
             "as metadata: 'headers' or 'header-list'."
         )
-    schema = parse_schema(formats.ddl)
+    schema = _columns(options, formats, value_format, dict(value_options), topic)
     key_columns = key_columns_of(options, schema)
     require_upsert(options, value_format, key_columns)
     value_columns = value_columns_of(options, schema, key_columns)
@@ -56,7 +63,8 @@ def resolve_layout(
         key_format=key_format,
         key_columns=key_columns,
         is_upsert=options.is_upsert,
-        switches=switches(flink, value_format),
+        value_options=value_options,
+        key_options=() if key_format is None else own_options(flink, key_format, ("key.",)),
     )
     _check_types(schema, layout)
     if value_format.is_raw and len(value_columns) > 1:
@@ -64,9 +72,28 @@ def resolve_layout(
     return schema, layout
 
 
+def _columns(
+    options: RecordOptions, formats: FormatOptions, value: Format, value_options: Mapping[str, Any], topic: str | None
+) -> pa.Schema:
+    """Return the columns as declared, or as the format of the values finds them."""
+    if formats.ddl is not None:
+        return parse_schema(formats.ddl)
+    assert value.columns is not None
+    _require_schema(options, "the columns that the format finds are those of values")
+    subject = None if topic is None else f"{topic}-value"
+    return value.columns(ColumnsRequest(options=value_options, subject=subject))
+
+
 def _without_schema(options: RecordOptions, value_format: Format) -> tuple[pa.Schema, RecordLayout]:
     if not value_format.is_raw:
         raise OptionError(f"option 'format' = '{value_format.name}' needs 'schema': the columns as Spark DDL.")
+    _require_schema(options, "raw columns are fixed, key and value are bytes in them")
+    schema = raw_schema(headers=options.include_headers)
+    return schema, RecordLayout(raw_columns=tuple(schema.names))
+
+
+def _require_schema(options: RecordOptions, why: str) -> None:
+    """Refuse the options that make sense with declared columns only."""
     given = {
         "key.format": options.key_format,
         "key.fields": options.key_fields,
@@ -77,9 +104,7 @@ def _without_schema(options: RecordOptions, value_format: Format) -> tuple[pa.Sc
     }
     for key, value in given.items():
         if value is not None:
-            raise OptionError(f"option '{key}' needs 'schema': raw columns are fixed, key and value are bytes in them.")
-    schema = raw_schema(headers=options.include_headers)
-    return schema, RecordLayout(raw_columns=tuple(schema.names))
+            raise OptionError(f"option '{key}' needs 'schema': {why}.")
 
 
 def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
@@ -91,10 +116,10 @@ def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
                 f"option 'key.format' = '{layout.key_format.name}' gives one column, but the key columns are "
                 f"{_quoted(in_key.names)}."
             )
-        layout.key_format.check(in_key)
+        layout.key_format.check(DecoderSettings(schema=in_key, options=dict(layout.key_options)))
     in_value = pa.schema([schema.field(name) for name in layout.value_columns])
     if not layout.value_format.is_raw or len(in_value) == 1:
-        layout.value_format.check(in_value)
+        layout.value_format.check(DecoderSettings(schema=in_value, options=dict(layout.value_options)))
 
 
 def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:

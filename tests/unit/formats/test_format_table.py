@@ -11,7 +11,7 @@ import pytest
 
 from datasources.errors import OptionError, SchemaError
 from datasources.formats.api.decoder import Decoded, RecordStatus
-from datasources.formats.api.format import DecoderSettings, Format
+from datasources.formats.api.format import ColumnsRequest, DecoderSettings, Format
 from datasources.formats.format_table import DEFAULT_FORMAT, FORMATS
 from datasources.kafka.record.record_options import RecordOptions
 from datasources.options import render_options
@@ -37,12 +37,22 @@ class LengthDecoder:
         )
 
 
-def check_lengths(schema: pa.Schema) -> None:
-    if schema.types != [pa.int32()]:
+def check_lengths(settings: DecoderSettings) -> None:
+    if settings.schema.types != [pa.int32()]:
         raise SchemaError("the format 'lengths' gives one INT column")
 
 
-LENGTHS = Format(name="lengths", description="`lengths`: bytes.", check=check_lengths, decoder=LengthDecoder)
+def columns_of_lengths(request: ColumnsRequest) -> pa.Schema:
+    return pa.schema([pa.field(f"size_of_{request.subject}".replace("-", "_"), pa.int32())])
+
+
+LENGTHS = Format(
+    name="lengths",
+    description="`lengths`: bytes.",
+    check=check_lengths,
+    decoder=LengthDecoder,
+    columns=columns_of_lengths,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +67,16 @@ def test_a_new_format_reads_values():
     assert (chunk.counts.bad, chunk.counts.null_value) == (1, 1)
 
 
+def test_a_new_format_may_find_its_columns():
+    chunk = chunk_of(source_of(format="lengths"), record(5, value=b"abc"))
+    assert chunk.columns.to_pylist() == [{"size_of_orders_value": 3}]
+
+
+def test_columns_that_a_format_finds_are_those_of_values():
+    with pytest.raises(OptionError, match=r"option 'key.format' needs 'schema'"):
+        source_of(format="lengths", key__format="lengths", key__fields="size")
+
+
 def test_a_new_format_reads_keys_beside_another_one():
     options = {"format": "json", "key__format": "lengths", "key__fields": "size", "value__fields_include": "EXCEPT_KEY"}
     source = source_of(schema="id BIGINT, size INT", **options)
@@ -69,8 +89,8 @@ def test_a_new_format_checks_its_columns_and_has_a_name_in_messages_and_document
         source_of(schema="size BIGINT", format="lengths")
     with pytest.raises(OptionError, match=", ".join(f"'{name}'" for name in FORMATS)):
         source_of(schema="size INT", format="avro")
-    with pytest.raises(OptionError, match="option 'format' = 'lengths' needs 'schema'"):
-        source_of(format="lengths")
+    with pytest.raises(OptionError, match="option 'format' = 'json' needs 'schema'"):
+        source_of(format="json")
     shown = {key: kind for key, kind, _, _ in render_options(RecordOptions)}
     assert shown["format"].endswith("lengths")
     assert shown["key.format"].endswith("lengths")

@@ -56,12 +56,11 @@ def test_raw_columns_are_fixed_unless_there_is_a_schema():
 
 def test_debezium_may_have_a_schema_around_its_events_under_two_names():
     options = {"format": "debezium-json", "schema": DDL}
-    assert "schema-include" not in layout(**options).switches
-    assert "schema-include" in layout(**options, debezium_json__schema_include="true").switches
-    assert (
-        "schema-include"
-        in layout(schema=DDL, value__format="debezium-json", value__debezium_json__schema_include="true").switches
-    )
+    given = (("schema-include", True),)
+    assert layout(**options).value_options == ()
+    assert layout(**options, debezium_json__schema_include="true").value_options == given
+    as_value = layout(schema=DDL, value__format="debezium-json", value__debezium_json__schema_include="true")
+    assert as_value.value_options == given
 
 
 @pytest.mark.parametrize(
