@@ -29,6 +29,8 @@ _INFORMATIVE: Final = (
     re.compile(r"not found|download failed|Exception|\berror\b", re.IGNORECASE),
 )
 _MAX_INFORMATIVE_LINES: Final = 6
+_ARCHIVE: Final = "tar.gz"
+_MAVEN: Final = "http://ant.apache.org/ivy/maven"
 _NETWORK_HELP: Final = (
     f"behind a proxy set JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT', for a mirror of Maven "
     f"Central set {IVY_SETTINGS_VARIABLE} to an ivysettings.xml that names it"
@@ -37,11 +39,17 @@ _NETWORK_HELP: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """One module of a Maven repository."""
+    """One module of a Maven repository.
+
+    Attributes:
+        organisation, name, revision: where it is.
+        archive: the classifier of a .tar.gz that is fetched in place of the module's jar and what that needs.
+    """
 
     organisation: str
     name: str
     revision: str
+    archive: str | None = None
 
     def __str__(self) -> str:
         return f"{self.organisation}:{self.name}:{self.revision}"
@@ -108,7 +116,7 @@ class Ivy:
         description.write_text(_ivy_xml(artifacts, excluded), encoding="utf-8")
         jars = work / "jars"
         output = self._run(self._command(description, jars, work / "cache"), fetched)
-        if not any(jars.glob("*.jar")):
+        if not any(jars.glob("*")):
             raise EnvironmentProblem(_explain(output))
         return jars
 
@@ -116,7 +124,18 @@ class Ivy:
         command = [str(self.java), "-jar", str(self.jar)]
         if self.settings is not None:
             command += ["-settings", self.settings]
-        command += ["-cache", str(cache), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"]
+        command += [
+            "-cache",
+            str(cache),
+            "-ivy",
+            str(description),
+            "-confs",
+            "default",
+            "-types",
+            "jar",
+            "bundle",
+            _ARCHIVE,
+        ]
         # Without the revision in the name a leftover of another version cannot remain beside the right one.
         return [*command, "-retrieve", f"{jars}/[organisation]-[artifact](-[classifier]).[ext]"]
 
@@ -154,18 +173,27 @@ class Ivy:
 
 
 def _ivy_xml(artifacts: Sequence[Artifact], excluded: Sequence[Artifact]) -> str:
-    wanted = "".join(
-        f"<dependency org={quoteattr(each.organisation)} name={quoteattr(each.name)} "
-        f'rev={quoteattr(each.revision)} conf="default->default"/>'
-        for each in artifacts
-    )
+    wanted = "".join(map(_dependency, artifacts))
     unwanted = "".join(
         f"<exclude org={quoteattr(each.organisation)} module={quoteattr(each.name)}/>" for each in excluded
     )
     return (
-        '<ivy-module version="2.0"><info organisation="tidemark" module="embedded"/>'
+        f'<ivy-module version="2.0" xmlns:m="{_MAVEN}"><info organisation="tidemark" module="embedded"/>'
         '<configurations><conf name="default"/></configurations>'
         f"<dependencies>{wanted}{unwanted}</dependencies></ivy-module>"
+    )
+
+
+def _dependency(artifact: Artifact) -> str:
+    module = (
+        f"<dependency org={quoteattr(artifact.organisation)} name={quoteattr(artifact.name)} "
+        f'rev={quoteattr(artifact.revision)} conf="default->default"'
+    )
+    if artifact.archive is None:
+        return f"{module}/>"
+    return (
+        f'{module} transitive="false"><artifact name={quoteattr(artifact.name)} type="{_ARCHIVE}" ext="{_ARCHIVE}" '
+        f"m:classifier={quoteattr(artifact.archive)}/></dependency>"
     )
 
 
