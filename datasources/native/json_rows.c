@@ -6,20 +6,18 @@
  * which has all the rules (slow_path.py): this file accepts less and never says why, and nothing of a document that is
  * left stays in the columns.
  *
- * The values of a node lie in slots. Those of a STRUCT's members have the slot of the STRUCT, those of an ARRAY's or
- * MAP's parts the next one of its domain; the domain of all others are the rows. A node without buffers is judged and
- * not kept, and so are all below it.
+ * A node without buffers is judged and not kept, and so are all below it (columns.h).
  */
+#include "columns.h"
 #include "json_numbers.h"
 #include "json_scan.h"
 #include "json_times.h"
 
 enum json_form { BOOLEAN, INTEGER, DOUBLE, STRING, DATE, LOCAL, INSTANT, FLOAT, DECIMAL, BINARY, STRUCT, ARRAY, MAP };
-enum { SPARE = 16 }; /* bytes behind the texts of a node, so that short ones are copied without asking how short */
 enum { NULL_VALUE, VALUE, LOCAL_VALUE }; /* is_valid; LOCAL_VALUE: an INSTANT's time on the clock of an unnamed zone */
 enum { ZONE_NEEDED, ZONE_IS_UTC, ZONE_IS_KNOWN };
 
-/* What a node is, then where its values go, then what is known of them; all are words, and zero where not said. */
+/* All are words, and zero where not said. */
 typedef struct {
     int64_t name_at, name_bytes; /* in `names`; -1 = JSON has it with an escape, or it is longer than MOST_NAME */
     int64_t form, is_nullable;
@@ -27,17 +25,8 @@ typedef struct {
     int64_t scale;
     int64_t first, count; /* its children */
     int64_t required;     /* how many of them must not be null */
-    int64_t domain;       /* the ARRAY or MAP whose parts they are; the root = the rows */
-    uint8_t *values;
-    int32_t *offsets; /* of texts into values, of ARRAY and MAP into the slots of the parts */
-    uint8_t *is_valid;
-    int64_t room;    /* ARRAY, MAP: slots that their parts have */
-    int64_t length;  /* ARRAY, MAP: how many are in use */
-    int64_t begin;   /* the same before document `row` - 1 */
-    int64_t row;
-    int64_t is_full; /* a document needs more room */
-    int64_t filled;  /* slots whose offsets are written; those of later ones are the last of these */
-    int64_t seen;    /* the number of the last object that has this member */
+    column *column;       /* what receives its values */
+    int64_t seen;         /* the number of the last object that has this member */
 } json_node;
 
 typedef struct {
@@ -51,35 +40,22 @@ typedef struct {
 static const uint8_t *value(json_table *table, json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot,
                             int depth);
 
-/* Where the part of a slot begins. */
-static inline int32_t *offset_of(json_node *node, int64_t slot) {
-    int32_t *offsets = node->offsets, last = offsets[node->filled];
-    while (node->filled < slot) offsets[++node->filled] = last;
-    return offsets + slot;
-}
-
-static inline void end_part(json_node *node, int64_t slot, int64_t offset) {
-    node->offsets[slot + 1] = (int32_t)offset;
-    node->filled = slot + 1;
-}
-
 static inline void keep_text(const json_table *table, json_node *node, int64_t slot, const uint8_t *at, int64_t bytes) {
-    if (!node->values) return;
-    int32_t offset = *offset_of(node, slot);
-    uint8_t *to = node->values + offset;
-    if (bytes <= SPARE && table->behind - at >= SPARE) memcpy(to, at, SPARE);
-    else memcpy(to, at, (size_t)bytes);
-    end_part(node, slot, offset + bytes);
+    if (!node->column->values) return;
+    int32_t offset = *offset_of(node->column, slot);
+    uint8_t *to = node->column->values + offset;
+    copy_text(to, at, bytes, table->behind);
+    end_part(node->column, slot, offset + bytes);
 }
 
 /* A text that is not kept, or whose first escape is at `first`. */
 static const uint8_t *long_string(json_node *node, const uint8_t *at, const uint8_t *first, const uint8_t *end,
                                   int64_t slot) {
     const uint8_t *last;
-    if (!node->values) return (last = string_end(at, end)) ? last + 1 : NULL;
-    uint8_t *to = node->values + *offset_of(node, slot);
+    if (!node->column->values) return (last = string_end(at, end)) ? last + 1 : NULL;
+    uint8_t *to = node->column->values + *offset_of(node->column, slot);
     if (!(last = unescaped(at, first, end, &to))) return NULL;
-    end_part(node, slot, to - node->values);
+    end_part(node->column, slot, to - node->column->values);
     return last + 1;
 }
 
@@ -88,7 +64,7 @@ static inline const uint8_t *string(const json_table *table, json_node *node, co
                                     int64_t slot) {
     const uint8_t *last = special(at, end);
     if (!last) return NULL;
-    if (*last != '"' || !node->values) return long_string(node, at, last, end, slot);
+    if (*last != '"' || !node->column->values) return long_string(node, at, last, end, slot);
     keep_text(table, node, slot, at, last - at);
     return last + 1;
 }
@@ -103,7 +79,7 @@ static inline int sextet(uint8_t byte) {
 /* Bytes as base64, padded at the end only. */
 static int base64(json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot) {
     if ((end - at) % 4) return 0;
-    uint8_t *to = node->values ? node->values + *offset_of(node, slot) : NULL;
+    uint8_t *to = node->column->values ? node->column->values + *offset_of(node->column, slot) : NULL;
     for (; at < end; at += 4) {
         int padding = end - at > 4 || at[3] != '=' ? 0 : at[2] != '=' ? 1 : 2;
         int one = sextet(at[0]), two = sextet(at[1]);
@@ -112,26 +88,26 @@ static int base64(json_node *node, const uint8_t *at, const uint8_t *end, int64_
         int bits = one << 18 | two << 12 | three << 6 | four;
         for (int i = 0; to && i < 3 - padding; i++) *to++ = (uint8_t)(bits >> (16 - 8 * i));
     }
-    if (to) end_part(node, slot, to - node->values);
+    if (to) end_part(node->column, slot, to - node->column->values);
     return 1;
 }
 
 static inline void keep_integer(const json_node *node, int64_t slot, int64_t found) {
-    if (!node->values) return;
-    if (node->detail == 8) memcpy(node->values + slot * 8, &found, 8);
-    else if (node->detail == 4) memcpy(node->values + slot * 4, &found, 4);
-    else if (node->detail == 2) memcpy(node->values + slot * 2, &found, 2);
-    else node->values[slot] = (uint8_t)found;
+    if (!node->column->values) return;
+    if (node->detail == 8) memcpy(node->column->values + slot * 8, &found, 8);
+    else if (node->detail == 4) memcpy(node->column->values + slot * 4, &found, 4);
+    else if (node->detail == 2) memcpy(node->column->values + slot * 2, &found, 2);
+    else node->column->values[slot] = (uint8_t)found;
 }
 
 static inline void keep_word(const json_node *node, int64_t slot, const void *found) {
-    if (node->values) memcpy(node->values + slot * WORD, found, WORD);
+    if (node->column->values) memcpy(node->column->values + slot * WORD, found, WORD);
 }
 
 static inline const uint8_t *keep_decimal(const json_node *node, const uint8_t *at, const uint8_t *end, int64_t slot) {
     __int128 found;
-    if ((at = decimal(at, end, node->detail, node->scale, &found)) && node->values)
-        memcpy(node->values + slot * (int64_t)sizeof found, &found, sizeof found);
+    if ((at = decimal(at, end, node->detail, node->scale, &found)) && node->column->values)
+        memcpy(node->column->values + slot * (int64_t)sizeof found, &found, sizeof found);
     return at;
 }
 
@@ -153,7 +129,7 @@ static inline const uint8_t *quoted_value(json_table *table, json_node *node, co
         break;
     case DATE:
         if (last - at != 10 || !day_of(&table->last_day, at, &found)) return NULL;
-        if (node->values) memcpy(node->values + slot * 4, &(int32_t){(int32_t)found}, 4);
+        if (node->column->values) memcpy(node->column->values + slot * 4, &(int32_t){(int32_t)found}, 4);
         break;
     case DECIMAL:
         if (keep_decimal(node, at, last, slot) != last) return NULL;
@@ -181,8 +157,8 @@ static inline const uint8_t *plain_value(const json_table *table, json_node *nod
         if ((behind = real(at, end, DOUBLE_BITS, &number))) keep_word(node, slot, &number);
         break;
     case FLOAT:
-        if ((behind = real(at, end, FLOAT_BITS, &number)) && node->values)
-            memcpy(node->values + slot * 4, &(float){(float)number}, 4);
+        if ((behind = real(at, end, FLOAT_BITS, &number)) && node->column->values)
+            memcpy(node->column->values + slot * 4, &(float){(float)number}, 4);
         break;
     case DECIMAL: behind = keep_decimal(node, at, end, slot); break;
     case INSTANT: /* seconds */
@@ -193,7 +169,7 @@ static inline const uint8_t *plain_value(const json_table *table, json_node *nod
         behind = *at == 't' ? word_end(at, end, "true", 4) : word_end(at, end, "false", 5);
         if (!behind && node->form == STRING) behind = whole(at, end, INT64_MAX, &found);
         if (behind && node->form == STRING) keep_text(table, node, slot, at, behind - at);
-        else if (behind && node->values) node->values[slot] = *at == 't';
+        else if (behind && node->column->values) node->column->values[slot] = *at == 't';
         break;
     }
     return behind;
@@ -243,24 +219,13 @@ static const uint8_t *members(json_table *table, json_node *parent, const uint8_
     return more || required != parent->required ? NULL : at;
 }
 
-/* The slot of the next part of an ARRAY or MAP; -1 = there is no room. */
-static inline int64_t next_slot(const json_table *table, json_node *parent) {
-    if (!parent->offsets) return 0;
-    if (parent->row != table->row) {
-        parent->row = table->row;
-        parent->begin = parent->length;
-    }
-    parent->is_full = parent->length == parent->room;
-    return parent->is_full ? -1 : parent->length++;
-}
-
 /* A name that is a value, and the colon behind it. */
 static inline const uint8_t *map_name(const json_table *table, json_node *node, const uint8_t *at, const uint8_t *end,
                                       int64_t slot) {
     if (at >= end || *at != '"') return NULL;
     const uint8_t *last = string(table, node, at + 1, end, slot);
     if (!last || last - at - 2 > MOST_NAME) return NULL;
-    if (node->is_valid) node->is_valid[slot] = VALUE;
+    if (node->column->is_valid) node->column->is_valid[slot] = VALUE;
     return colon(last, end);
 }
 
@@ -269,17 +234,17 @@ static const uint8_t *parts(json_table *table, json_node *parent, const uint8_t 
                             int depth) {
     json_node *first = table->nodes + parent->first;
     uint8_t closing = parent->form == MAP ? '}' : ']';
-    if (parent->offsets) offset_of(parent, slot);
+    if (parent->column->offsets) offset_of(parent->column, slot);
     int more = first_part(&at, end, closing);
     while (more > 0) {
-        int64_t part = next_slot(table, parent);
+        int64_t part = next_slot(parent->column, table->row);
         if (part < 0) return NULL;
         if (parent->form == MAP && !(at = map_name(table, first, at, end, part))) return NULL;
         if (!(at = value(table, first + (parent->form == MAP), at, end, part, depth))) return NULL;
         more = next_part(&at, end, closing);
     }
     if (more) return NULL;
-    if (parent->offsets) end_part(parent, slot, parent->length);
+    if (parent->column->offsets) end_part(parent->column, slot, parent->column->length);
     return at;
 }
 
@@ -299,7 +264,7 @@ static const uint8_t *value(json_table *table, json_node *node, const uint8_t *a
     case '[': at = depth && node->form == ARRAY ? parts(table, node, at, end, slot, depth - 1) : NULL; break;
     default: at = plain_value(table, node, at, end, slot);
     }
-    if (at && node->is_valid) node->is_valid[slot] = valid;
+    if (at && node->column->is_valid) node->column->is_valid[slot] = valid;
     return at;
 }
 
@@ -310,40 +275,25 @@ static int document(json_table *table, const uint8_t *at, const uint8_t *end, in
     return at && space(at, end) == end;
 }
 
-/* Remove all that a document has left in the columns. */
-static void take_back(json_table *table, int64_t count) {
-    json_node *nodes = table->nodes;
-    for (json_node *node = nodes + 1; node < nodes + count; node++) {
-        const json_node *domain = nodes + node->domain;
-        int64_t begin = domain->row == table->row ? domain->begin : domain->length;
-        if (node->is_valid) memset(node->is_valid + begin, NULL_VALUE, (size_t)(domain->length - begin));
-        if (node->offsets && node->filled > begin) node->filled = begin;
-    }
-    for (json_node *node = nodes + 1; node < nodes + count; node++)
-        if (node->row == table->row) node->length = node->begin;
-}
-
 /* Decode documents from one on.
  *
  * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. nodes: the root, then
- * the others, those of one parent side by side; texts have as many bytes as the documents, and SPARE more; all of
- * is_valid and the first of offsets must be zero. is_done: whether a document is decoded; those that are not have no
- * value anywhere.
+ * the others, those of one parent side by side; columns: one for each; texts have as many bytes as the documents, and
+ * SPARE more; all of is_valid and the first of offsets must be zero. is_done: whether a document is decoded; those that
+ * are not have no value anywhere.
  *
  * Returns `rows`, or the document for which an ARRAY or MAP that is_full has no room: to be called again from there,
  * with larger buffers of the same contents. */
 int64_t tidemark_json(const uint8_t *data, const int32_t *starts, const uint8_t *is_given, int64_t from, int64_t rows,
-                      json_node *nodes, int64_t count, const uint8_t *names, uint8_t *is_done) {
+                      json_node *nodes, column *columns, int64_t count, const uint8_t *names, uint8_t *is_done) {
     json_table table = {nodes, names, data + starts[rows], 0, nodes->seen, {0}};
     int64_t row = from, is_full = 0;
+    for (int64_t node = 0; node < count; node++) nodes[node].column = columns + node;
     for (; row < rows && !is_full; row++) {
-        table.row = nodes->row = row + 1;
-        nodes->begin = row;
-        nodes->length = row + 1;
+        table.row = row + 1;
+        begin_record(columns, table.row);
         is_done[row] = is_given[row] && document(&table, data + starts[row], data + starts[row + 1], row);
-        if (is_done[row]) continue;
-        if (is_given[row]) take_back(&table, count);
-        for (int64_t node = 1; node < count; node++) is_full |= nodes[node].is_full;
+        if (!is_done[row] && is_given[row]) is_full = take_back(columns, count, table.row);
     }
     nodes->seen = table.objects;
     return row - is_full;

@@ -10,17 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from datasources.native.calls import address, function
+from datasources.native.column_words import ColumnWord
 
-__all__ = ["MAX_NAME_BYTES", "SPARE_BYTES", "JsonRows", "NodeField"]
+__all__ = ["MAX_NAME_BYTES", "JsonRows", "NodeField"]
 
-SPARE_BYTES: Final = 16
 MAX_NAME_BYTES: Final = 1_000
-"""Of a column's name; both as in `json_rows.c`."""
+"""Of a column's name, as in `json_rows.c`."""
 
 Bytes = npt.NDArray[np.uint8]
 Int64s = npt.NDArray[np.int64]
 Texts = tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 """Valid UTF-8, the document offsets in it (one more than documents), and whether each document exists."""
+
+
+Nodes = tuple[Int64s, Bytes]
+"""One row of `NodeField` for each node, which C changes, and the nodes' names one after the other."""
 
 
 class NodeField(IntEnum):
@@ -35,17 +39,8 @@ class NodeField(IntEnum):
     FIRST = 6
     COUNT = 7
     REQUIRED = 8
-    DOMAIN = 9
-    VALUES = 10
-    OFFSETS = 11
-    IS_VALID = 12
-    ROOM = 13
-    LENGTH = 14
-    BEGIN = 15
-    ROW = 16
-    IS_FULL = 17
-    FILLED = 18
-    SEEN = 19
+    COLUMN = 9
+    SEEN = 10
 
 
 class JsonRows:
@@ -56,24 +51,25 @@ class JsonRows:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._decode = function(library, "tidemark_json", "pppiipipp")
+        self._decode = function(library, "tidemark_json", "pppiippipp")
 
-    def decode(self, texts: Texts, start: int, nodes: Int64s, names: Bytes, is_done: npt.NDArray[np.bool_]) -> int:
+    def decode(self, texts: Texts, start: int, nodes: Nodes, columns: Int64s, is_done: npt.NDArray[np.bool_]) -> int:
         """Decode documents from one on.
 
         Args:
             texts: The documents.
             start: The first one that is decoded.
-            nodes: One row of `NodeField` for each node; it is changed.
-            names: Their names.
+            nodes: What the documents consist of.
+            columns: One row of `ColumnWord` for each node; it is changed.
             is_done: What receives for each document whether it is decoded.
 
         Returns:
-            Their number, or the document for which a node that is full needs more room.
+            Their number, or the document for which a column that is full needs more room.
         """
         data, starts, is_given = texts
-        assert nodes.shape[1] == len(NodeField)
-        assert nodes.flags.c_contiguous
+        table, names = nodes
+        assert table.shape[1] == len(NodeField)
+        assert columns.shape == (len(table), len(ColumnWord))
         return int(
             self._decode(
                 address(data),
@@ -81,8 +77,9 @@ class JsonRows:
                 address(is_given),
                 start,
                 len(is_given),
-                address(nodes),
-                len(nodes),
+                address(table),
+                address(columns),
+                len(table),
                 address(names),
                 address(is_done),
             )

@@ -8,7 +8,7 @@ from tests.architecture.test_folders import IMPORTS
 from tests.support.project import ROOT
 
 PACKAGE = "datasources.formats"
-SHARED = {"api", "registry", "schema_text", "values"}
+SHARED = {"api", "columns", "registry", "schema_text", "values"}
 TABLE = "format_table"
 BUILT_ON = {"debezium": "json"}
 MEMBERS = {

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.formats.columns.partial_rows import PartialRows
 from datasources.formats.json.native_path.native_decoder import NativeDecoder
-from datasources.formats.json.partial_rows import PartialRows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import find_zone
 from tests.support.decoded_values import plain

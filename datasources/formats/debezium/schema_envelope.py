@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasources.formats.api.decoder import RecordStatus, statuses_of
+from datasources.formats.columns.partial_rows import with_rows
 from datasources.formats.json.json_engine import JsonColumns, JsonEngine
-from datasources.formats.json.partial_rows import with_rows
 from datasources.formats.json.text.json_scanner import MAX_DEPTH
 from datasources.formats.values.usage_cache import UsageCache
 from datasources.grammar.zones import Zone

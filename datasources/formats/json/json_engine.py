@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.formats.api.decoder import RecordStatus
+from datasources.formats.columns.partial_rows import PartialRows, nothing_done, with_rows
 from datasources.formats.json.native_path.native_decoder import NativeDecoder
-from datasources.formats.json.partial_rows import PartialRows, nothing_done, with_rows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import Zone
 from datasources.native import native

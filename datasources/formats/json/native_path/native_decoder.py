@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import TIMESTAMP
+from datasources.formats.columns.column_buffers import ColumnBuffers
+from datasources.formats.columns.partial_rows import PartialRows
 from datasources.formats.json.native_path.local_times import LocalTimes
-from datasources.formats.json.native_path.node_buffers import NodeBuffers
 from datasources.formats.json.native_path.node_tree import NodeTree
-from datasources.formats.json.partial_rows import PartialRows
 from datasources.grammar.zones import Zone
 from datasources.native import NativeLibrary
+
+_LOCAL_VALUE: Final = 2
+"""In place of validity: a TIMESTAMP's time without a zone (json_rows.c)."""
 
 
 class NativeDecoder:
@@ -31,7 +36,7 @@ class NativeDecoder:
     ) -> None:
         self._library = library
         self._tree = NodeTree(schema, zone)
-        self._wanted = self._tree.wanted(wanted)
+        self._wanted = self._tree.columns.wanted(wanted)
         self._local = None if zone is None else LocalTimes(zone)
 
     def decode(self, texts: pa.Array) -> PartialRows:
@@ -47,9 +52,21 @@ class NativeDecoder:
         is_given = np.ascontiguousarray(np.asarray(texts.is_valid()))
         is_done = np.zeros(count, np.bool_)
         size = int(begins[-1] - begins[0])
-        buffers = NodeBuffers(self._tree.table, self._wanted, (count, size), self._local)
-        documents = content, begins, is_given
+        buffers = ColumnBuffers(self._tree.columns.table, self._wanted, count, size)
+        documents, nodes = (content, begins, is_given), (self._tree.table, self._tree.names)
         at = 0
-        while (at := self._library.json.decode(documents, at, buffers.table, self._tree.names, is_done)) < count:
+        while (at := self._library.json.decode(documents, at, nodes, buffers.table, is_done)) < count:
             buffers.grow()
+        self._make_instants(buffers)
         return PartialRows(buffers.columns(), is_done)
+
+    def _make_instants(self, buffers: ColumnBuffers) -> None:
+        """Replace the times without a zone by their instants."""
+        if self._local is None:
+            return
+        for values, is_valid in buffers.slots(TIMESTAMP):
+            rows = np.flatnonzero(is_valid == _LOCAL_VALUE)
+            if len(rows):
+                micros = values.view(np.int64)
+                micros[rows] = self._local.instants(micros[rows])
+                is_valid[rows] = 1

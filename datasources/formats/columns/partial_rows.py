@@ -1,4 +1,4 @@
-"""Partially decoded rows, which one decoding path of JSON passes to the next."""
+"""Partially decoded rows, which one decoding path passes to the next."""
 
 from __future__ import annotations
 
