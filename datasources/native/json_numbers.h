@@ -1,11 +1,10 @@
 /* Numbers of JSON as integers, doubles, floats and decimals, each by whole numbers or one exact operation. */
 #pragma once
+#include "decimal_powers.h"
 #include "json_scan.h"
 
-enum { MOST_DIGITS = 19, EXACT_DIGITS = 15, EXACT_POWER = 22, MOST_POWER = 27, MOST_PRECISION = 38 };
+enum { EXACT_DIGITS = 15, EXACT_POWER = 22, MOST_POWER = 27, MOST_PRECISION = 38 };
 enum { DOUBLE_BITS = 53, FLOAT_BITS = 24, FLOAT_END = 128 };
-
-typedef unsigned __int128 uint128_t;
 
 static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -118,16 +117,6 @@ static inline const uint8_t *real(const uint8_t *at, const uint8_t *end, int bit
     if (bits == FLOAT_BITS && *value >= 0x1p128) return NULL;
     if (found.is_negative && (found.digits || !found.is_whole)) *value = -*value; /* the integer -0 has no sign */
     return at;
-}
-
-/* 10^power, of at most 10^38. */
-static inline uint128_t power_of_ten(int64_t power) {
-    static const uint64_t TENS[] = {
-        1ull, 10ull, 100ull, 1000ull, 10000ull, 100000ull, 1000000ull, 10000000ull, 100000000ull,
-        1000000000ull, 10000000000ull, 100000000000ull, 1000000000000ull, 10000000000000ull,
-        100000000000000ull, 1000000000000000ull, 10000000000000000ull, 100000000000000000ull,
-        1000000000000000000ull, 10000000000000000000ull};
-    return power <= MOST_DIGITS ? TENS[power] : (uint128_t)TENS[MOST_DIGITS] * TENS[power - MOST_DIGITS];
 }
 
 typedef struct { /* twice MOST_DIGITS digits at most; count: without the zeros before them */

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from datasources.native.avro_rows import AvroRows
 from datasources.native.calls import address, function
 from datasources.native.json_rows import JsonRows
 from datasources.native.kafka_fetch import KafkaFetch
@@ -49,6 +50,7 @@ class NativeLibrary:
         library.tidemark_prepare()
         self.kafka = KafkaFetch(library)
         self.json = JsonRows(library)
+        self.avro = AvroRows(library)
 
     def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
         """Return where the complete packets between two positions begin, and where the next one begins.

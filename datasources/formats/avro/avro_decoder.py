@@ -1,0 +1,69 @@
+"""The decoder of Avro's binary datums of one writer's schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from datasources.errors import SchemaError
+from datasources.formats.api.decoder import Decoded
+from datasources.formats.avro.avro_engine import AvroEngine
+from datasources.formats.avro.resolution.resolve import resolve
+from datasources.formats.avro.resolution.steps import Plan
+from datasources.formats.avro.schema.avro_schema import AvroSchema
+
+
+@dataclass(frozen=True, slots=True)
+class AvroDatumDecoder:
+    """Decodes records that were written with one schema, without a container or a header before them.
+
+    It is configuration until its first batch, and is pickled as such. Not thread-safe.
+
+    Attributes:
+        writer: the schema that the records were written with.
+        columns: the columns with their nullability as declared; `columns_of` derives them from a schema.
+        reader: the schema that the user expects, by whose names, aliases and defaults fields are found; None = columns
+            take the writer's fields of their names.
+        wanted: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+
+    Raises:
+        SchemaError: the columns cannot take the writer's values, or lack one of `wanted`.
+    """
+
+    writer: AvroSchema
+    columns: pa.Schema
+    reader: AvroSchema | None = None
+    wanted: tuple[str, ...] | None = None
+    _plan: Plan = field(init=False, repr=False, compare=False)
+    _engine: list[AvroEngine] = field(init=False, repr=False, compare=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        unknown = set(self.wanted or ()) - set(self.columns.names)
+        if unknown:
+            raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {self.columns.names}")
+        object.__setattr__(self, "_plan", resolve(self.writer, self.columns, self.reader))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return AvroDatumDecoder, (self.writer, self.columns, self.reader, self.wanted)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns; see `Decoder.schema`."""
+        return self.columns
+
+    def decode(self, values: pa.Array) -> Decoded:
+        """Decode one batch; see `Decoder.decode`.
+
+        Raises:
+            RecordError: a column of the batch would need more than 2 GiB, which only symbols and defaults can bring
+                about.
+        """
+        wanted = [f for f in self.columns if self.wanted is None or f.name in self.wanted]
+        if not self._engine:
+            self._engine.append(AvroEngine(self._plan, self.columns, wanted))
+        found, statuses, reasons = self._engine[0].decode(values.cast(pa.binary()))
+        arrays = dict(zip((f.name for f in wanted), found, strict=True))
+        columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.columns]
+        batch = pa.RecordBatch.from_arrays(columns, schema=self.columns)
+        return Decoded(columns=batch, statuses=statuses, reasons=reasons)
