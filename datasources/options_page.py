@@ -38,6 +38,7 @@ _SHARED_TEXT = (
     "`spark.tidemark.<key>`, before `register(spark)`. The keys under `scan.session.` are filled in by `register` and "
     "`read_stream`."
 )
+_SIDES_TEXT = "With `value.` before it an option means the same; with `key.` it is of the key's format."
 
 
 def render_page() -> str:
@@ -59,9 +60,19 @@ def main() -> None:
 
 def _render_group(group: type[OptionGroup]) -> str:
     title = (group.__doc__ or "").strip().splitlines()[0]
-    rows = (_row(f"`{key}`", kind, default, text) for key, kind, default, text in render_options(group))
+    options = render_options(group)
+    once = {key for key, *_ in options} - _repeated(key for key, *_ in options)
+    rows = (_row(f"`{key}`", kind, default, text) for key, kind, default, text in options if key in once)
     table = "\n".join([_row("Option", "Type", "Default", "Meaning"), _row("---", "---", "---", "---"), *rows])
-    return f"### {title.rstrip('.')}\n\n{table}\n"
+    note = "" if len(once) == len(options) else f"{_SIDES_TEXT}\n\n"
+    return f"### {title.rstrip('.')}\n\n{note}{table}\n"
+
+
+def _repeated(keys: Iterable[str]) -> set[str]:
+    """Return those of some keys that are another one behind the side of a record."""
+    known = set(keys)
+    sides = ("key.", "value.")
+    return {f"{side}{key}" for key in known for side in sides if "." in key} & known
 
 
 def _row(*cells: str) -> str:

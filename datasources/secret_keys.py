@@ -96,7 +96,8 @@ _VALUE: Final = re.compile("|".join(_VALUES), re.IGNORECASE)
 _GROUP_NAME: Final = re.compile(r"\?P<\w+>")
 _KEY: Final = re.compile("|".join(family.pattern for family in SECRET_FAMILIES), re.IGNORECASE)
 _NO_SECRET: Final = re.compile(
-    r"\.(?:url|uri|location|file|path|class|type|mechanism|certificate\.pem)$|^ssl\.key$", re.IGNORECASE
+    r"\.(?:url|uri|location|file|path|class|type|mechanism|certificate\.pem)$|^ssl\.key$|credentials-source$",
+    re.IGNORECASE,
 )
 """MySQL's ``ssl.key`` is the path of a file."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datasources.formats.api.format import Format
+from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
 from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON
 from datasources.formats.raw import RAW
@@ -12,6 +13,8 @@ FORMATS: dict[str, Format] = {
     for each in (
         RAW,
         JSON,
+        AVRO,
+        AVRO_CONFLUENT,
         DEBEZIUM_JSON,
     )
 }

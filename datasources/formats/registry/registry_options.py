@@ -27,7 +27,7 @@ REGISTRY_OPTIONS: Final = (
     FormatOption(key="basic-auth.credentials-source", type=str, description="`USER_INFO` or `URL`."),
     FormatOption(key="basic-auth.user-info", type=Secret, description="User and password, with a colon between them."),
     FormatOption(key="bearer-auth.credentials-source", type=str, description="`STATIC_TOKEN`."),
-    FormatOption(key="bearer-auth.token", type=Secret, description="The token."),
+    FormatOption(key="bearer-auth.token", type=Secret, description="The token, which is sent as it is."),
     FormatOption(key="bearer-auth.logical-cluster", type=str, description="Confluent Cloud's name of the registry."),
     FormatOption(key="bearer-auth.identity-pool-id", type=str, description="Confluent Cloud's identity pool."),
     FormatOption(

@@ -1,0 +1,120 @@
+"""The format `avro-confluent`: each record names the schema of its writer, which a registry has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasources.errors import SchemaError
+from datasources.formats.api.decoder import Decoded, statuses_of
+from datasources.formats.avro.avro_decoder import AvroDatumDecoder
+from datasources.formats.avro.schema.avro_schema import AvroSchema, parse_avro_schema
+from datasources.formats.registry.registry_options import RegistrySettings
+from datasources.formats.registry.schema_registry import RegisteredText, SchemaRegistry, UnknownSchemaError
+from datasources.formats.registry.wire_format import headers_of, without_headers
+
+KIND = "AVRO"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvroConfluentDecoder:
+    """Decodes records of any number of schemas into the same columns.
+
+    It is configuration until its first batch, and is pickled as such. A record whose schema is unknown, or does not fit
+    the columns, is a bad one. Not thread-safe.
+
+    Attributes:
+        schema: the columns with their nullability as declared.
+        registry: how the registry is reached.
+        reader: the schema that is expected; see `AvroDatumDecoder`.
+        columns: the columns to decode, the others are null; None = all.
+    """
+
+    schema: pa.Schema
+    registry: RegistrySettings
+    reader: AvroSchema | None = None
+    columns: tuple[str, ...] | None = None
+    _client: list[SchemaRegistry] = field(init=False, repr=False, compare=False, default_factory=list)
+    _decoders: dict[int, AvroDatumDecoder | str] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickled, (self.schema, self.registry, self.reader, self.columns)
+
+    def decode(self, values: pa.Array) -> Decoded:
+        """Decode one batch; see `Decoder.decode`.
+
+        Raises:
+            SourceUnavailable: the registry does not answer, and one of the schemas was not asked before.
+        """
+        values = values.cast(pa.binary())
+        headers = headers_of(values)
+        groups = [(self._decoder(schema_id), rows) for schema_id, rows in headers.by_id()]
+        if len(groups) == 1 and len(groups[0][1]) == len(values) and not isinstance(groups[0][0], str):
+            return groups[0][0].decode(without_headers(values))
+        reasons = dict(headers.reasons)
+        batches: list[pa.RecordBatch] = [_nulls(self.schema, 1)]
+        sources = np.zeros(len(values), np.int64)
+        for decoder, rows in groups:
+            if isinstance(decoder, str):
+                reasons |= dict.fromkeys(rows.tolist(), decoder)
+                continue
+            found = decoder.decode(without_headers(values.take(pa.array(rows))))
+            reasons |= {int(rows[at]): reason for at, reason in found.reasons.items()}
+            sources[rows] = sum(map(len, batches)) + np.arange(len(rows))
+            batches.append(found.columns)
+        return self._in_order(batches, sources, reasons, np.asarray(values.is_valid()))
+
+    def _in_order(
+        self,
+        batches: list[pa.RecordBatch],
+        sources: npt.NDArray[np.int64],
+        reasons: dict[int, str],
+        has_value: npt.NDArray[np.bool_],
+    ) -> Decoded:
+        """Return the rows of the groups in the order of the records; a row of nulls comes before them."""
+        indexes = pa.array(sources)
+        columns = [
+            pa.concat_arrays([batch.column(at) for batch in batches]).take(indexes) for at in range(len(self.schema))
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return Decoded(columns=batch, statuses=statuses_of(has_value, reasons), reasons=reasons)
+
+    def _decoder(self, schema_id: int) -> AvroDatumDecoder | str:
+        """Return what decodes the records of a schema, or why they are bad."""
+        if schema_id not in self._decoders:
+            self._decoders[schema_id] = self._opened(schema_id)
+        return self._decoders[schema_id]
+
+    def _opened(self, schema_id: int) -> AvroDatumDecoder | str:
+        if not self._client:
+            self._client.append(SchemaRegistry(self.registry))
+        try:
+            writer = parsed(self._client[0].schema(schema_id, KIND), is_reader=False)
+            return AvroDatumDecoder(writer, self.schema, self.reader, self.columns)
+        except UnknownSchemaError as error:
+            return str(error)
+        except SchemaError as error:
+            return f"its schema, which has the id {schema_id}, does not fit: {error.message}"
+
+
+def parsed(registered: RegisteredText, *, is_reader: bool) -> AvroSchema:
+    """Return a registered schema; of a writer's one the defaults do not matter.
+
+    Raises:
+        SchemaError: it is no valid Avro schema.
+    """
+    references = [text for _, text in registered.references]
+    return parse_avro_schema(registered.text, references, validate_defaults=is_reader)
+
+
+def _nulls(schema: pa.Schema, count: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.nulls(count, each.type) for each in schema], schema=schema)
+
+
+def _unpickled(
+    schema: pa.Schema, registry: RegistrySettings, reader: AvroSchema | None, columns: tuple[str, ...] | None
+) -> AvroConfluentDecoder:
+    return AvroConfluentDecoder(schema=schema, registry=registry, reader=reader, columns=columns)
