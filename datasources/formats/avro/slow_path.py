@@ -1,9 +1,9 @@
 """The slow path: record by record, in Python, for records that the native path does not decode.
 
 It has the same rules as `avro_rows.c` and knows the reason why a record is bad. It is a reader of its own because
-fastavro and Avro's library accept what is refused here: bytes behind the record, any byte as a boolean, negative indexes
-of symbols and branches, numbers beyond their type. Both also make Python objects of logical types, which lack some values
-that columns have.
+fastavro and Avro's library accept what is refused here: bytes behind the record, any byte as a boolean, negative
+indexes of symbols and branches, numbers beyond their type. Both also make Python objects of logical types, which lack
+some values that columns have.
 """
 
 from __future__ import annotations

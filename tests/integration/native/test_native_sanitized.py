@@ -1,4 +1,4 @@
-"""The C library under AddressSanitizer: the same tests, on a build that stops at the first wrong access to memory."""
+"""The C library under AddressSanitizer and UBSan: the same tests, on a build that stops at the first wrong access."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tests.support.servers import TEST_KAFKA_VARIABLE
 pytestmark = pytest.mark.slow
 
 NATIVE: Final = ROOT / "datasources" / "native"
-FLAGS: Final = ("-O1", "-g", "-fsanitize=address", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-Wall", "-Werror")
+SANITIZERS: Final = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+FLAGS: Final = ("-O1", "-g", *SANITIZERS, "-shared", "-fPIC", "-Wall", "-Werror")
 NESTED: Final = "tests/property/formats/test_json_native_nested.py"
+AVRO: Final = "tests/property/formats/test_avro_native.py"
 BEYOND_THE_END: Final = """
 import numpy as np
 from datasources.native import native
@@ -49,7 +51,7 @@ def sanitized(tmp_path_factory) -> Mapping[str, str]:
         **os.environ,
         "TIDEMARK_NATIVE": str(library),
         # Before all others, or it refuses to run; libstdc++ so that exceptions of C++ pass through it.
-        "LD_PRELOAD": f"{found_by_gcc('libasan.so')} {found_by_gcc('libstdc++.so.6')}",
+        "LD_PRELOAD": " ".join(map(found_by_gcc, ("libasan.so", "libubsan.so", "libstdc++.so.6"))),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves memory behind when it ends
     }
 
@@ -90,9 +92,10 @@ def test_records_from_memory_stay_in_their_buffers(sanitized):
     [
         ["tests/unit/formats/json/test_json_format.py", "-k", "native"],
         [NESTED, "-k", "left or nested or fit or limits or slice or halfway or names"],
+        [AVRO],
         *full(["tests/property/formats/test_json_native.py"], [NESTED]),
     ],
-    ids=["fixed", "nested", "generated", "generated nested"],
+    ids=["fixed", "nested", "avro", "generated", "generated nested"],
 )
 def test_documents_stay_in_their_buffers(sanitized, tests):
     run_native_tests(sanitized, *tests)
