@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["SPARE_BYTES", "ColumnWord"]
-
 SPARE_BYTES: Final = 16
 """Behind the texts of a column."""
 

@@ -20,7 +20,17 @@ import pyarrow as pa
 from datasources.formats.avro.schema.avro_schema import AvroSchema, parse_avro_schema
 from tests.support.decoded_values import plain
 
-__all__ = ["Generator", "damaged", "exact_binaries", "expected_row", "parsed", "read", "row_of", "without_logical", "written"]
+__all__ = [
+    "Generator",
+    "damaged",
+    "exact_binaries",
+    "expected_row",
+    "parsed",
+    "read",
+    "row_of",
+    "without_logical",
+    "written",
+]
 
 Schema = Any
 _SCALARS: Final = (
@@ -37,8 +47,23 @@ _FIXED: Final = (
     {"size": 5, "logicalType": "decimal", "precision": 11, "scale": 2}, {"size": 16, "logicalType": "decimal", "precision": 38}, {"size": 20, "logicalType": "decimal", "precision": 9},
 )  # fmt: skip
 _UNIONS: Final = (["int", "long"], ["long", "int", "null"], ["null", "float", "double"])
-_TEXTS: Final = ("", "x", "abc-17", "é", "日本", "😀 and more", "\0", "a text that is longer than sixteen bytes", "k" * 300)
-_PROMOTIONS: Final = {"int": ("long", "float", "double"), "long": ("float", "double"), "float": ("double",), "string": ("bytes",)}
+_TEXTS: Final = (
+    "",
+    "x",
+    "abc-17",
+    "é",
+    "日本",
+    "😀 and more",
+    "\0",
+    "a text that is longer than sixteen bytes",
+    "k" * 300,
+)
+_PROMOTIONS: Final = {
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+    "string": ("bytes",),
+}
 _EXACT: Final = Context(prec=80)
 _MILLIS_MAX: Final = (2**63 - 1) // 1000
 
@@ -129,14 +154,14 @@ def _column_value(schema: Schema, value: Any, names: dict[str, Schema]) -> objec
 
 
 def _default_bytes(value: bytes | str) -> bytes:
-    """fastavro returns defaults as the schema has them."""
+    """Fastavro returns defaults as the schema has them."""
     return value.encode("latin-1") if isinstance(value, str) else value
 
 
 def _decimal(schema: Schema, value: bytes | str) -> object:
     digits = schema["precision"]
     value = _default_bytes(value)
-    is_decimal = schema.get("scale", 0) <= digits and digits < 2.4 * schema.get("size", 99)
+    is_decimal = schema.get("scale", 0) <= digits < 2.4 * schema.get("size", 99)
     if not is_decimal:
         return value
     return Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-schema.get("scale", 0), _EXACT)
@@ -164,7 +189,9 @@ class Generator:
     def record(self, depth: int = 4) -> Schema:
         """A record of some fields, whose types are nested up to a depth."""
         name = self._new_name("R")
-        fields = [{"name": self._new_name("f"), "type": self._field_type(depth - 1)} for _ in range(self.rng.randint(1, 5))]
+        fields = [
+            {"name": self._new_name("f"), "type": self._field_type(depth - 1)} for _ in range(self.rng.randint(1, 5))
+        ]
         return self._add({"type": "record", "name": name, "fields": fields})
 
     def recursive_field(self) -> Schema:
@@ -274,7 +301,9 @@ class Generator:
             "null": lambda: None,
             "boolean": lambda: rng.random() < 0.5,
             "int": lambda: rng.choice((0, 1, -1, 63, 64, -65, 2**31 - 1, -(2**31), rng.randrange(-(2**31), 2**31))),
-            "long": lambda: rng.choice((0, -1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), rng.getrandbits(rng.randint(1, 63)))),
+            "long": lambda: rng.choice(
+                (0, -1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), rng.getrandbits(rng.randint(1, 63)))
+            ),
             "float": lambda: rng.choice((0.0, -0.0, 1.5, float("inf"), float("nan"), float(np.float32(rng.random())))),
             "double": lambda: rng.choice((0.0, -0.0, 1e300, float("-inf"), float("nan"), rng.random())),
             "string": self._text,
@@ -282,8 +311,6 @@ class Generator:
             "fixed": lambda: rng.randbytes(schema["size"]),
             "enum": lambda: rng.choice(schema["symbols"]),
         }[kind]()
-
-
 
 
 def damaged(rng: random.Random, raw: bytes) -> bytes:
@@ -299,7 +326,9 @@ def damaged(rng: random.Random, raw: bytes) -> bytes:
         elif kind == 2 and at < len(changed):
             changed[at] = rng.choice((0, 1, 2, 3, 0x7F, 0x80, 0xC3, 0xED, 0xF0, 0xFF))
         elif kind == 3:
-            changed[at:at] = rng.choice((b"\0", b"\1\2", b"\xff" * 9 + b"\1", b"\xfe" * 9 + b"\1", b"\x80\x80\0", b"\xff\xff\xff\xff\x7f"))
+            changed[at:at] = rng.choice(
+                (b"\0", b"\1\2", b"\xff" * 9 + b"\1", b"\xfe" * 9 + b"\1", b"\x80\x80\0", b"\xff\xff\xff\xff\x7f")
+            )
         elif kind == 4:
             del changed[at : at + rng.randint(1, 4)]
         else:

@@ -39,6 +39,7 @@ class _BadValue(Exception):
         self.path: list[str] = []
 
 
+_MAX_PATH: Final = 120
 _MORE: Final = 0x80
 _LAST_SHIFT: Final = 63
 _SIGN: Final = 2**63
@@ -62,7 +63,7 @@ class SlowPathDecoder:
         try:
             values = _record_values(datum, self._root)
         except _BadValue as bad:
-            path = "".join(reversed(bad.path)).removeprefix(".")
+            path = _shortened("".join(reversed(bad.path)).removeprefix("."))
             raise BadRecord(f"field '{path}': {bad}" if path else str(bad)) from None
         if datum.at != len(raw):
             raise BadRecord(f"{_count(len(raw) - datum.at, 'byte')} behind the end of the record")
@@ -133,6 +134,10 @@ class _Datum:
         datum._levels = self._levels
         datum._empty_values = -(2**63)
         return datum
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= _MAX_PATH else f"{path[: _MAX_PATH // 2]}...{path[-_MAX_PATH // 2 :]}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -252,7 +257,7 @@ def _items(datum: _Datum, step: Step) -> list[object]:
 
 def _read_block(datum: _Datum, step: Step, count: int, found: list[object]) -> None:
     readers = [(_READERS[child.form], child) for child in step.children]
-    number = 0
+    first, number = len(found), 0
     try:
         while number < count:
             begin = datum.at
@@ -261,7 +266,7 @@ def _read_block(datum: _Datum, step: Step, count: int, found: list[object]) -> N
             datum.count_if_empty(begin)
             number += 1
     except _BadValue as bad:
-        bad.path.append(f"[{len(found)}]")
+        bad.path.append(f"[{first + number}]")
         raise
 
 

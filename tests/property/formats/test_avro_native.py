@@ -116,9 +116,15 @@ def check_values(library, schema: Any, values: list[Any], columns: pa.Schema | N
 @pytest.mark.parametrize("sizes", [(5_000,), (0, 1, 63, 64, 65, 300, 7), (1,) * 500, (1_000,) * 5])
 def test_arrays_and_maps_of_any_size_fit(library, sizes):
     nested = {"type": "array", "items": {"type": "array", "items": ["null", "string"]}}
-    schema = record_of({"type": "array", "items": "int"}, {"type": "map", "values": {"type": "array", "items": "string"}}, nested)
+    schema = record_of(
+        {"type": "array", "items": "int"}, {"type": "map", "values": {"type": "array", "items": "string"}}, nested
+    )
     values = [
-        {"f0": list(range(n)), "f1": {f"k{i}": [f"é{i}"] for i in range(n)}, "f2": [[("string", str(i)), ("null", None)] for i in range(n)]}
+        {
+            "f0": list(range(n)),
+            "f1": {f"k{i}": [f"é{i}"] for i in range(n)},
+            "f2": [[("string", str(i)), ("null", None)] for i in range(n)],
+        }
         for n in sizes
     ]
     assert all(check_values(library, schema, values))
@@ -155,7 +161,9 @@ def test_fields_that_contain_themselves_are_skipped_up_to_a_depth(library):
     assert check(library, resolve(parsed(schema), columns), columns, records) == [True] * 4 + [False] * 2
 
 
-@pytest.mark.parametrize("items", ["null", {"type": "record", "name": "Q", "fields": []}, {"type": "fixed", "name": "F", "size": 0}])
+@pytest.mark.parametrize(
+    "items", ["null", {"type": "record", "name": "Q", "fields": []}, {"type": "fixed", "name": "F", "size": 0}]
+)
 @pytest.mark.parametrize("ddl", ["f1 INT", "f0 ARRAY<BINARY>, f1 INT"])
 def test_items_without_bytes_are_bounded(library, items, ddl):
     if "f0" in ddl and items != "null" and items["type"] == "record":
@@ -182,7 +190,21 @@ def test_records_without_bytes_that_double_themselves_are_bounded(library):
     assert check(library, resolve(parsed(schema), columns), columns, [b"\2"]) == [False]
 
 
-@pytest.mark.parametrize("text", [b"", b"x", "é".encode(), "日本😀".encode(), b"\xed\x9f\xbf", b"\xee\x80\x80", b"\xf4\x8f\xbf\xbf", b"\xc2\x80", b"\xe0\xa0\x80", b"\xf0\x90\x80\x80"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"x",
+        "é".encode(),
+        "日本😀".encode(),
+        b"\xed\x9f\xbf",
+        b"\xee\x80\x80",
+        b"\xf4\x8f\xbf\xbf",
+        b"\xc2\x80",
+        b"\xe0\xa0\x80",
+        b"\xf0\x90\x80\x80",
+    ],
+)
 @pytest.mark.parametrize("length", [0, 5, 8, 20])
 def test_texts_are_utf8(library, text, length):
     schema, columns = record_of("string"), parse_schema("f0 STRING")
@@ -192,7 +214,21 @@ def test_texts_are_utf8(library, text, length):
     assert check(library, plan, columns, records)[0]
 
 
-@pytest.mark.parametrize("text", [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xed\xa0\x80", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff", b"\xc3a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\x80",
+        b"\xc0\x80",
+        b"\xc1\xbf",
+        b"\xed\xa0\x80",
+        b"\xe0\x9f\xbf",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xf4\x90\x80\x80",
+        b"\xf5\x80\x80\x80",
+        b"\xff",
+        b"\xc3a",
+    ],
+)
 def test_other_texts_are_bad(library, text):
     schema, columns = record_of("string"), parse_schema("f0 STRING")
     records = [number(len(raw)) + raw for raw in (text, b"abcdefgh" + text, b"abcdefgh" * 2 + text + b"x")]
@@ -202,7 +238,9 @@ def test_other_texts_are_bad(library, text):
 def test_a_slice_of_a_batch_is_decoded(library):
     schema, columns = record_of("int", "string"), parse_schema("f0 INT, f1 STRING")
     records = [written(schema, {"f0": n, "f1": f"text {n}"}) for n in range(20)]
-    found = NativeDecoder(library, resolve(parsed(schema), columns), list(columns)).decode(exact_binaries(records)[7:15])
+    found = NativeDecoder(library, resolve(parsed(schema), columns), list(columns)).decode(
+        exact_binaries(records)[7:15]
+    )
     assert found.columns[0].to_pylist() == list(range(7, 15))
     assert found.columns[1].to_pylist() == [f"text {n}" for n in range(7, 15)]
     assert np.all(found.is_done)
