@@ -71,12 +71,13 @@ def test_damaged_records_of_any_schema(library, seed):
 
 @ALL
 @given(seed=SEEDS)
-def test_every_beginning_of_a_record_is_bad(library, seed):
+def test_the_beginning_of_a_record_is_bad(library, seed):
     rng = random.Random(seed)
     schema, made, columns, reader = made_with(rng)
     plan = resolve(parsed(schema), columns, reader and parsed(reader))
     raw = written(without_logical(schema), made.value(schema))
-    beginnings = [raw[:length] for length in range(len(raw))]
+    lengths = range(len(raw))[:: 1 + len(raw) // 60]
+    beginnings = [raw[:length] for length in {*lengths, *range(len(raw))[-8:]}]
     mixed = [each for beginning in beginnings for each in (raw, beginning)]
     assert check(library, plan, columns, [*mixed, raw]) == [True, False] * len(beginnings) + [True]
     for beginning in beginnings[:: 1 + len(beginnings) // 10]:  # one by one, each at the end of its buffer
