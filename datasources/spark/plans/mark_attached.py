@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from datasources.errors import QueryError
 from datasources.spark.options.scan_options import ATTACHED
-from datasources.spark.plans.plan_walk import items, watermarked_sources
+from datasources.spark.plans.plan_walk import items, kind, watermarked_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +57,12 @@ def _with_marked(spark: SparkSession, node: Any, sources: list[Any]) -> Any:
 
 
 def _marked(spark: SparkSession, source: Any) -> Any:
-    """Return a source with the option: the same one for the same one, which Spark then reads once."""
+    """Return a source with the option: the same one for the same one, which Spark then reads once.
+
+    A source that is no DataSource V2, such as files to which rows with the hidden columns were written, needs none.
+    """
+    if kind(source) != "StreamingRelationV2":
+        return source
     options = dict(source.extraOptions().asCaseSensitiveMap())
     if any(key.lower() == ATTACHED and value.lower() == "true" for key, value in options.items()):
         return source
