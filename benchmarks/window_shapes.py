@@ -17,7 +17,8 @@ __all__ = ["SHAPES", "Shape", "interval", "peer_windows", "result_columns", "sta
 
 _WIDTH_S: Final = 10
 _BID_TIME: Final = (
-    "CASE WHEN event_type = 0 THEN person.dateTime WHEN event_type = 1 THEN auction.dateTime ELSE bid.dateTime END"
+    "CASE WHEN event_type = 0 THEN person.`dateTime` "
+    "WHEN event_type = 1 THEN auction.`dateTime` ELSE bid.`dateTime` END"
 )
 
 
@@ -61,10 +62,10 @@ SHAPES: Final[dict[str, Shape]] = {
         make=nexmark,
         columns="event_type INT, "
         "person ROW<id BIGINT, name STRING, emailAddress STRING, creditCard STRING, city STRING, state STRING, "
-        "dateTime TIMESTAMP(3), extra STRING>, "
+        "`dateTime` TIMESTAMP(3), extra STRING>, "
         "auction ROW<id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT, "
-        "dateTime TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING>, "
-        "bid ROW<auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, dateTime TIMESTAMP(3), "
+        "`dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING>, "
+        "bid ROW<auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, `dateTime` TIMESTAMP(3), "
         f"extra STRING>, ts AS {_BID_TIME}",
         schema=NEXMARK,
         time=_BID_TIME,
