@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from datasources.errors import OptionError
 from datasources.formats.api.format_options import FormatOptions
+from datasources.formats.format_table import FORMATS
 from datasources.kafka.client.client_config import PREFIXES, client_config, without_prefix
 from datasources.kafka.client.code_options import code_settings
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
@@ -84,6 +85,16 @@ class KafkaSource(ScanSource):
             time_zone=session.time_zone,
         )
         return cls(options=own, columns=columns, factory=factory, fail_on_data_loss=own.fail_on_data_loss)
+
+    @classmethod
+    def found_columns(cls, options: Mapping[str, str]) -> pa.Schema | None:
+        """Return the columns that the format of the values finds; see `ScanSource`."""
+        record, formats = parse_group(RecordOptions, options), parse_group(FormatOptions, options)
+        name = record.format or record.value_format
+        if formats.ddl is not None or name is None or FORMATS[name].columns is None:
+            return None
+        topic = only_topic(parse_group(KafkaOptions, options))
+        return resolve_layout(record, parse_group(FlinkFormatOptions, options), formats, topic)[0]
 
     @classmethod
     def source_watermark(cls) -> SourceWatermarkSpec:

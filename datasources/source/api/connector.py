@@ -65,6 +65,18 @@ class ScanSource(ABC):
         """Return (option, what it does) for options by which their writer could run code; administrators allow them."""
         return ()
 
+    @classmethod
+    def found_columns(cls, options: Mapping[str, str]) -> pa.Schema | None:  # noqa: ARG003 - for subclasses
+        """Return the columns of a table that declares none, where the source can find them; None = it cannot.
+
+        Args:
+            options: those of the table, with keys in lower case; other ones are left alone.
+
+        Raises:
+            OptionError, SchemaError, SourceUnavailable: it can, and did not.
+        """
+        return None
+
     def apply_watermark(self, strategy: ScanStrategy) -> Self:
         """Return a copy whose readers generate watermarks by `strategy` (SupportsWatermarkPushDown)."""
         return replace(self, strategy=strategy)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from datasources.sql.definitions.alter_table import alter
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.definitions.option_secrets import masked_source, refuse_masked
+from datasources.sql.execute.found_columns import with_found_columns
 from datasources.sql.execute.queries import run_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.statements.catalog_objects import TableDefinition
@@ -40,6 +41,7 @@ def create_table(state: SessionState, statement: CreateTable) -> StatementResult
     if statement.like is not None:
         site = Site(clause="LIKE", source=source, span=statement.like.span)
         table = merge_like(_table(state, statement.like.base, site), statement)
+    table = with_found_columns(state.spark, table)
     datatypes = _checked(state, table, source)
     at = Site(clause="the table's name", source=source, span=statement.name_span)
     state.catalog.create(table, if_not_exists=statement.if_not_exists, datatypes=datatypes, at=at)

@@ -88,7 +88,7 @@ def test_a_new_format_checks_its_columns_and_has_a_name_in_messages_and_document
     with pytest.raises(SchemaError, match="gives one INT column"):
         source_of(schema="size BIGINT", format="lengths")
     with pytest.raises(OptionError, match=", ".join(f"'{name}'" for name in FORMATS)):
-        source_of(schema="size INT", format="avro")
+        source_of(schema="size INT", format="orc")
     with pytest.raises(OptionError, match="option 'format' = 'json' needs 'schema'"):
         source_of(format="json")
     shown = {key: kind for key, kind, _, _ in render_options(RecordOptions)}

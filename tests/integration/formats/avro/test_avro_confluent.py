@@ -81,7 +81,7 @@ def test_schemas_change_in_the_middle_of_a_topic(server, written):
     assert found.statuses.tolist() == [0, 0, RecordStatus.NULL_VALUE, 0, 0, 0]
 
 
-def test_bad_records_among_schemas_keep_their_places_and_say_why(server, written):
+def test_bad_records_among_schemas_keep_their_rows_and_have_reasons(server, written):
     (good,) = written("bad", FIRST, {"id": 1, "price": 5})
     (narrow,) = written("narrow", record_schema(ID, {"name": "price", "type": "double"}), {"id": 2, "price": 1.5})
     payloads = [b"{}", good, good[:5], b"\0\0\0\x12\x67" + good[5:], narrow, good + b"\0", good]
