@@ -22,7 +22,7 @@ from datasources.formats.format_table import FORMATS
 from datasources.formats.schema_text.ddl import parse_schema
 from tests.support.kafka.schema_registry_server import SchemaRegistryServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 FORMAT = FORMATS["avro-confluent"]
 

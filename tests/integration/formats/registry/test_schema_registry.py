@@ -16,7 +16,7 @@ from datasources.formats.registry.schema_registry import SchemaRegistry, Unknown
 from tests.support.kafka.schema_registry_server import SchemaRegistryServer
 from tests.support.tcp_switch import tcp_switch
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 CITY = '{"type":"record","name":"City","namespace":"geo","fields":[{"name":"name","type":"string"}]}'
 PERSON = '{"type":"record","name":"Person","fields":[{"name":"home","type":"geo.City"}]}'

@@ -54,7 +54,7 @@ def test_nested_records_have_names_of_their_own():
         ("m MAP<INT, INT>", "column 'm': a map of Avro has STRING keys, not INT"),
     ],
 )
-def test_columns_that_do_not_say_what_was_written_are_refused(ddl, message):
+def test_columns_from_which_the_written_type_does_not_follow_are_refused(ddl, message):
     with pytest.raises(SchemaError, match=message):
         schema_of(ddl)
 
