@@ -89,6 +89,15 @@ def _ratios() -> str:
     return _table(["CPU per record", "median of the rounds", "lowest", "highest"], rows)
 
 
+def _shapes() -> str:
+    rows = []
+    for shape, found in _read("kafka_shapes")["shapes"].items():
+        costs = [f"{found['cpu_us_per_record'][side]:.2f} us" for side in _TITLES]
+        ratios = (f"{found[name]:.2f}" for name in ("sql_ratio", "sql_ratio_to_flink"))
+        rows.append([shape, *costs, *ratios])
+    return _table(["", *_TITLES.values(), "SQL to spark-sql-kafka", "SQL to Flink"], rows)
+
+
 def _fetch() -> str:
     found = _read("kafka_fetch")
     titles = {"columns": "values, offsets, timestamps as Arrow columns", "json": "four typed columns of JSON"}
@@ -188,6 +197,7 @@ def _mysql_delta() -> str:
 _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
+    "shapes": _shapes,
     "fetch": _fetch,
     "latency": _latency,
     "empty": _empty,

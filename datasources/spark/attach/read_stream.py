@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
+from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import lower_keys
 from datasources.spark.adapter.data_source import TidemarkDataSource
 from datasources.spark.attach.attach import with_source_watermark
@@ -36,6 +37,9 @@ def load_stream(
             raise OptionError("the schema is given both as an argument and as the option 'schema': give it once.")
         given["schema"] = schema
     merged = {**lower_keys(session_defaults(spark)), **lower_keys(given)}
+    found = source.connector.found_columns(merged)
+    if found is not None:
+        merged["schema"] = schema_ddl(found)  # asked once: Spark's processes must not find another one
     scan = build_scan(source.connector, merged, {}, session_functions(spark), allows_code=allows_code_options(spark))
     scan.source.enumerator(is_batch=False).close()  # options that only a stream refuses; asks no server
     reader = spark.readStream.format(source.name()).options(**merged)

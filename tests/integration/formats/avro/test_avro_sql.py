@@ -1,4 +1,4 @@
-"""SQL tables of Avro on a real broker and a real registry: columns that nobody declared, windows, `EXPLAIN`, bad input."""
+"""Avro in Spark, on a real broker and a real registry: columns that nobody declared, windows, what the registry refuses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
+from datasources import read_stream
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.sql import TableEnvironment
 from tests.support.kafka.schema_registry_server import SchemaRegistryServer
@@ -71,6 +72,23 @@ def test_a_table_whose_columns_the_registry_knows_is_counted_in_windows(kafka, r
     query.awaitTermination()
     rows = [(row.n, row.total) for row in spark.table("avro_counts").orderBy("total").collect()]
     assert rows == [(20, sum(n * QUARTER for n in range(at, at + 20))) for at in (0, 20, 40)]
+
+
+@pytest.mark.usefixtures("tiny_queries")
+def test_a_dataframe_whose_columns_the_registry_knows(kafka, registry, topic, spark):
+    options = {
+        "kafka.bootstrap.servers": kafka.bootstrap_servers,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "format": "avro-confluent",
+        "avro-confluent.url": registry.url,
+    }
+    rows = read_stream(spark, "tidemark-kafka", options)
+    assert dict(rows.dtypes) == {"id": "bigint", "price": "decimal(9,2)", "at": "timestamp"}
+    query = rows.writeStream.format("memory").queryName("avro_rows").trigger(availableNow=True).start()
+    query.awaitTermination()
+    found = spark.table("avro_rows").orderBy("id").selectExpr("id", "price", "unix_millis(at) - 1000 * id").collect()
+    assert [tuple(row) for row in found] == [(n, n * QUARTER, int(BASE) * 1_000) for n in range(60)]
 
 
 def test_what_the_registry_cannot_answer_is_an_error_of_create_table(kafka, registry, spark):
