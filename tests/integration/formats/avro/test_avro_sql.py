@@ -61,7 +61,7 @@ def statement(kafka: Any, topic: str, url: str, elements: str = "") -> str:
 def test_a_table_whose_columns_the_registry_knows_is_counted_in_windows(kafka, registry, topic, spark):
     tables = TableEnvironment(spark)
     tables.sql(statement(kafka, topic, registry.url, "WATERMARK FOR at AS at - INTERVAL '5' SECOND"))
-    described = {row[0]: row[1] for row in tables.sql("DESCRIBE orders").collect()}
+    described = {row[0]: row[1] for row in tables.sql("DESCRIBE orders").rows}
     assert described["id"].startswith("BIGINT")
     assert described["price"].replace(" ", "") == "DECIMAL(9,2)"
     counted = tables.sql(
