@@ -98,6 +98,14 @@ def _shapes() -> str:
     return _table(["", *_TITLES.values(), "SQL to spark-sql-kafka", "SQL to Flink"], rows)
 
 
+def _formats() -> str:
+    found = _read("format_decode")
+    rows = [
+        [way, f"{cost:,} ns", f"{found['ratio_to_json'][way]:.2f}"] for way, cost in found["cpu_ns_per_record"].items()
+    ]
+    return _table(["from bytes to columns", "CPU of a record", "ratio to JSON"], rows)
+
+
 def _fetch() -> str:
     found = _read("kafka_fetch")
     titles = {"columns": "values, offsets, timestamps as Arrow columns", "json": "four typed columns of JSON"}
@@ -198,6 +206,7 @@ _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
     "shapes": _shapes,
+    "formats": _formats,
     "fetch": _fetch,
     "latency": _latency,
     "empty": _empty,
