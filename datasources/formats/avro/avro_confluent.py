@@ -92,7 +92,7 @@ class AvroConfluentDecoder:
         if not self._client:
             self._client.append(SchemaRegistry(self.registry))
         try:
-            writer = parsed(self._client[0].schema(schema_id, KIND), is_reader=False)
+            writer = parsed(self._client[0].schema(schema_id, KIND))
             return AvroDatumDecoder(writer, self.schema, self.reader, self.columns)
         except UnknownSchemaError as error:
             return str(error)
@@ -100,14 +100,14 @@ class AvroConfluentDecoder:
             return f"its schema, which has the id {schema_id}, does not fit: {error.message}"
 
 
-def parsed(registered: RegisteredText, *, is_reader: bool) -> AvroSchema:
-    """Return a registered schema; of a writer's one the defaults do not matter.
+def parsed(registered: RegisteredText) -> AvroSchema:
+    """Return a registered schema, which is a writer's: its defaults do not matter.
 
     Raises:
         SchemaError: it is no valid Avro schema.
     """
     references = [text for _, text in registered.references]
-    return parse_avro_schema(registered.text, references, validate_defaults=is_reader)
+    return parse_avro_schema(registered.text, references, validate_defaults=False)
 
 
 def _nulls(schema: pa.Schema, count: int) -> pa.RecordBatch:

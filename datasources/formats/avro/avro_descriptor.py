@@ -62,7 +62,7 @@ def _confluent_columns(request: ColumnsRequest) -> pa.Schema:
         raise OptionError(f"there are several topics: name a subject by '{_CONFLUENT}.subject', or {_WAY_ON}.")
     newest = SchemaRegistry(registry_settings(request.options, _CONFLUENT)).newest(subject, KIND)
     try:
-        return columns_of(parsed(newest, is_reader=False))
+        return columns_of(parsed(newest))
     except SchemaError as error:
         raise SchemaError(f"the newest schema of the subject '{subject}': {error.message}; {_WAY_ON}") from None
 

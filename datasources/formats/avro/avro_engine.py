@@ -12,7 +12,7 @@ from datasources.formats.api.decoder import statuses_of
 from datasources.formats.avro.native_path.native_decoder import NativeDecoder
 from datasources.formats.avro.resolution.steps import Plan
 from datasources.formats.avro.slow_path import BadRecord, SlowPathDecoder
-from datasources.formats.columns.partial_rows import PartialRows, nothing_done, with_rows
+from datasources.formats.columns.partial_rows import PartialRows, completed, nothing_done
 from datasources.native import native
 
 
@@ -31,7 +31,6 @@ class AvroEngine:
         self._slow_path = SlowPathDecoder(plan)
         library = native()
         self._native_path = None if library is None else NativeDecoder(library, plan, wanted)
-        self._bad_row = (None,) * len(schema)
 
     def decode(self, values: pa.Array) -> tuple[list[pa.Array], npt.NDArray[np.uint8] | None, dict[int, str]]:
         """Decode one batch of payloads, `pa.binary()`; null stands for a Kafka null value.
@@ -41,24 +40,10 @@ class AvroEngine:
             why a record is bad.
         """
         partial = self._native_rows(values)
-        has_value = np.asarray(values.is_valid())
-        remaining = np.flatnonzero(has_value & ~partial.is_done)
-        rows: list[Sequence[object]] = []
-        reasons: dict[int, str] = {}
-        for index in remaining.tolist():
-            try:
-                rows.append(self._slow_path.row(values[index].as_buffer().to_pybytes()))
-            except BadRecord as reason:
-                rows.append(self._bad_row)
-                reasons[index] = str(reason)
-        columns = partial.columns
-        if len(remaining):
-            decoded = (
-                pa.array([row[at] for row in rows], arrow)
-                for at, arrow in zip(self._column_indexes, self._types, strict=True)
-            )
-            columns = [with_rows(column, remaining, each) for column, each in zip(columns, decoded, strict=True)]
-        return columns, statuses_of(has_value, reasons), reasons
+        columns, reasons = completed(
+            partial, values, row=self._slow_path.row, bad=BadRecord, positions=self._column_indexes
+        )
+        return columns, statuses_of(np.asarray(values.is_valid()), reasons), reasons
 
     def _native_rows(self, values: pa.Array) -> PartialRows:
         if self._native_path is None:

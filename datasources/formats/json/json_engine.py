@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from datasources.formats.api.decoder import RecordStatus
-from datasources.formats.columns.partial_rows import PartialRows, nothing_done, with_rows
+from datasources.formats.api.decoder import statuses_of
+from datasources.formats.columns.partial_rows import PartialRows, completed, nothing_done
 from datasources.formats.json.native_path.native_decoder import NativeDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import Zone
@@ -50,49 +50,19 @@ class JsonEngine:
         self._slow_path = SlowPathDecoder(schema, zone)
         library = native()
         self._native_path = None if library is None else NativeDecoder(library, schema, wanted, zone)
-        self._bad_row = (None,) * len(schema)
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()` or `pa.string()`; null stands for a Kafka null value."""
-        partial = self._native_rows(values)
-        has_value = np.asarray(values.is_valid())
-        remaining = np.flatnonzero(has_value & ~partial.is_done)
-        rows, reasons = self._slow_path_rows(values, remaining)
-        statuses = None
-        if reasons or values.null_count:
-            statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
-            statuses[list(reasons)] = RecordStatus.BAD
-        columns = self._assembled(partial, remaining, rows)
+        columns, reasons = completed(
+            self._native_rows(values), values, row=self._slow_path.row, bad=BadRecord, positions=self._column_indexes
+        )
+        statuses = statuses_of(np.asarray(values.is_valid()), reasons)
         return JsonColumns(columns=columns, statuses=statuses, reasons=reasons)
 
     def _native_rows(self, values: pa.Array) -> PartialRows:
         if self._native_path is None:
             return nothing_done(len(values), self._types)
         return self._native_path.decode(_texts(values))
-
-    def _slow_path_rows(
-        self, values: pa.Array, remaining: npt.NDArray[np.intp]
-    ) -> tuple[list[Sequence[object]], dict[int, str]]:
-        rows: list[Sequence[object]] = []
-        reasons: dict[int, str] = {}
-        for index in remaining.tolist():
-            try:
-                rows.append(self._slow_path.row(values[index].as_buffer().to_pybytes()))
-            except BadRecord as reason:
-                rows.append(self._bad_row)
-                reasons[index] = str(reason)
-        return rows, reasons
-
-    def _assembled(
-        self, partial: PartialRows, remaining: npt.NDArray[np.intp], rows: list[Sequence[object]]
-    ) -> list[pa.Array]:
-        columns = []
-        for position, (at, arrow) in enumerate(zip(self._column_indexes, self._types, strict=True)):
-            column = partial.columns[position]
-            if len(remaining):
-                column = with_rows(column, remaining, pa.array([row[at] for row in rows], arrow))
-            columns.append(column)
-        return columns
 
 
 def _texts(values: pa.Array) -> pa.Array:
