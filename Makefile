@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -62,8 +62,9 @@ demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic,
 demo-picture: setup java  ## run the demo and draw its chart into docs/images/demo.svg
 	@$(BIN)/tidemark demo --picture docs/images/demo.svg
 
-bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed count, raw values, fetching, scaling, latency; over an hour
+bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed counts, raw values, fetching, scaling, latency; two to four hours
 	$(BIN)/python -m benchmarks.kafka_window
+	$(BIN)/python -m benchmarks.kafka_shapes --save
 	$(BIN)/python -m benchmarks.kafka_fetch --save
 	$(BIN)/python -m benchmarks.kafka_scaling --save
 	@$(MAKE) --no-print-directory plots
@@ -74,6 +75,11 @@ plots: setup  ## draw the figures of benchmarks/results into docs/images, and th
 
 bench-quick: setup java  ## one round in under two minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.kafka_window --quick
+
+bench-formats: setup java  ## formats: decoding beside other libraries, and windowed counts beside spark-sql-kafka and Flink; an hour
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	@$(BIN)/python -m benchmarks.format_decode
+	@$(BIN)/python -m benchmarks.kafka_formats --save
 
 bench-align: setup java  ## alignment: overshoot, catch-up, state and planning, in under five minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.align

@@ -8,11 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-__all__ = ["COUNT", "SCHEMA", "make_topic", "order_options", "order_table", "produce", "sized_name"]
+__all__ = ["COUNT", "SCHEMA", "make_topic", "order_options", "order_table", "order_values", "produce", "sized_name"]
 
 SCHEMA = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 COUNT = """
@@ -21,7 +22,7 @@ FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY 
 """
 """The windowed count in SQL, as Flink and Tidemark both read it."""
 
-_START_S = 1_760_000_000
+_FIRST_MS = 1_759_968_000_000  # 2025-10-09
 _ROWS_PER_SECOND = 2_000  # of event time, over all partitions
 
 
@@ -30,13 +31,29 @@ def order(number: int, filler: str = "") -> bytes:
 
     `filler` makes it larger, in a field that no query reads.
     """
-    second, rest = divmod(max(0, number - number % 7 * 40), _ROWS_PER_SECOND)
+    second, rest = divmod(_position(number), _ROWS_PER_SECOND)
     hours, minutes = divmod(second // 60, 60)
     text = f"2025-10-{9 + hours // 24:02d}T{hours % 24:02d}:{minutes:02d}:{second % 60:02d}.{rest // 2:03d}Z"
     return (
         f'{{"user":{number * 7919 % 1_000_003},"item":"sku-{number % 9973:05d}","price":{number % 500}.25,'
         f'"ts":"{text}","note":"{"abcdefghij"[: number % 10]}-{number:012d}{filler}"}}'
     ).encode()
+
+
+def order_values(number: int) -> dict[str, Any]:
+    """Return the columns of the order with a number, and its note; `ts` in milliseconds since 1970."""
+    return {
+        "user": number * 7919 % 1_000_003,
+        "item": f"sku-{number % 9973:05d}",
+        "price": number % 500 + 0.25,
+        "ts": _FIRST_MS + _position(number) * 1_000 // _ROWS_PER_SECOND,
+        "note": f"{'abcdefghij'[: number % 10]}-{number:012d}",
+    }
+
+
+def _position(number: int) -> int:
+    """Return where an order stands in event time."""
+    return max(0, number - number % 7 * 40)
 
 
 def order_options(bootstrap: str, topic: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,8 +90,16 @@ def _ratios() -> str:
 
 
 def _shapes() -> str:
+    return _counted(_read("kafka_shapes")["shapes"])
+
+
+def _format_queries() -> str:
+    return _counted(_read("kafka_formats")["formats"])
+
+
+def _counted(shapes: Mapping[str, Any]) -> str:
     rows = []
-    for shape, found in _read("kafka_shapes")["shapes"].items():
+    for shape, found in shapes.items():
         costs = [f"{found['cpu_us_per_record'][side]:.2f} us" for side in _TITLES]
         ratios = (f"{found[name]:.2f}" for name in ("sql_ratio", "sql_ratio_to_flink"))
         rows.append([shape, *costs, *ratios])
@@ -207,6 +215,7 @@ _TABLES: Final = {
     "ratios": _ratios,
     "shapes": _shapes,
     "formats": _formats,
+    "format_queries": _format_queries,
     "fetch": _fetch,
     "latency": _latency,
     "empty": _empty,

@@ -1,4 +1,6 @@
-"""A side of `benchmarks.kafka_shapes` whose JVM stays: reads from standard input what to run, and prints what it cost.
+"""A side of `benchmarks.kafka_shapes` and `kafka_formats`: reads from standard input what to run, prints what it cost.
+
+Its JVM stays.
 
 python -m benchmarks.shape_side SIDE [--jars ...]
 
@@ -17,16 +19,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.flink import Flink, open_flink
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.sides import FLINK, PEER, TIDEMARK_SQL
-from benchmarks.window_flink import SETTINGS, window_jars
+from benchmarks.window_flink import AVRO_CONFLUENT, SETTINGS, window_jars
 from benchmarks.window_query import run_measured, session
 from benchmarks.window_shapes import (
+    FORMAT_SHAPES,
     SHAPES,
     Shape,
+    format_options,
     interval,
     peer_windows,
     result_columns,
@@ -35,16 +39,19 @@ from benchmarks.window_shapes import (
     tidemark_windows,
 )
 
+_SHAPES: Final = SHAPES | FORMAT_SHAPES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeRun:
     """One run of a side.
 
     Attributes:
-        shape: a name of `SHAPES`.
+        shape: a name of `SHAPES` or `FORMAT_SHAPES`.
         bootstrap, topic: what is read.
         rows: how many records it holds.
         batch_rows: how many a batch of Spark's reads.
+        registry: the URL of a schema registry; "" = the shape needs none.
         checked_until: windows up to here are summed, `2025-10-09 00:10:00`; "" = the run is measured.
     """
 
@@ -53,6 +60,7 @@ class ShapeRun:
     topic: str
     rows: int
     batch_rows: int
+    registry: str = ""
     checked_until: str = ""
 
 
@@ -73,7 +81,7 @@ def _spark_side(side: str, jars: str, slots: int) -> Callable[[ShapeRun], dict[s
     spark = session(jars, slots=slots)
 
     def run(asked: ShapeRun) -> dict[str, Any]:
-        writer = _windows(spark, side, SHAPES[asked.shape], asked).writeStream.outputMode("append")
+        writer = _windows(spark, side, _SHAPES[asked.shape], asked).writeStream.outputMode("append")
         if asked.checked_until:
             return {"sums": _checked(writer, asked.checked_until)}
         return run_measured(writer.format("noop"), asked.rows, asked.batch_rows)
@@ -87,7 +95,7 @@ def _windows(spark: Any, side: str, shape: Shape, asked: ShapeRun) -> Any:
         from datasources.sql import TableEnvironment
 
         tables = TableEnvironment(spark)
-        tables.sql(table(shape, asked.bootstrap, asked.topic, **batch))
+        tables.sql(table(shape, asked.bootstrap, asked.topic, asked.registry, **batch))
         return tables.sql(statement(shape))
     source = {"kafka.bootstrap.servers": asked.bootstrap, "subscribe": asked.topic, "startingOffsets": "earliest"}
     if side == PEER:
@@ -95,11 +103,11 @@ def _windows(spark: Any, side: str, shape: Shape, asked: ShapeRun) -> Any:
     from datasources import register
 
     register(spark)
-    options = {**source, **batch, "format": "json", "schema": shape.schema}
+    options = {**source, **batch, **format_options(shape, asked.registry), "schema": shape.schema}
     options |= {"watermark.for": "ts", "watermark.as": f"({shape.time}) - {interval(shape)}"}
     if shape.time == "ts":
         return tidemark_windows(spark.readStream.format("tidemark-kafka").options(**options).load(), shape)
-    options |= {"watermark.rowtime": shape.time, "json.timestamp-format.standard": "SQL"}
+    options["watermark.rowtime"] = shape.time
     events = spark.readStream.format("tidemark-kafka").options(**options).load()
     return tidemark_windows(events.selectExpr("*", f"{shape.time} AS ts"), shape)
 
@@ -122,14 +130,16 @@ def _checked(writer: Any, until: str) -> list[float]:
 def _open_flink() -> Iterator[Callable[[ShapeRun], dict[str, Any]]]:
     with (
         tempfile.TemporaryDirectory() as directory,
-        open_flink(window_jars(), SETTINGS, Path(directory) / "log") as flink,
+        open_flink(window_jars(AVRO_CONFLUENT), SETTINGS, Path(directory) / "log") as flink,
     ):
         yield lambda asked: _flink_run(flink, asked)
 
 
 def _flink_run(flink: Flink, asked: ShapeRun) -> dict[str, Any]:
-    shape, tables = SHAPES[asked.shape], flink.tables()
-    tables.executeSql(table(shape, asked.bootstrap, asked.topic, **{"scan.bounded.mode": "latest-offset"}))
+    shape, tables = _SHAPES[asked.shape], flink.tables()
+    tables.executeSql(
+        table(shape, asked.bootstrap, asked.topic, asked.registry, **{"scan.bounded.mode": "latest-offset"})
+    )
     if asked.checked_until:
         return {"sums": _flink_sums(tables, shape, asked.checked_until)}
     tables.executeSql(f"CREATE TABLE counted ({result_columns(shape)}) WITH ('connector' = 'blackhole')")

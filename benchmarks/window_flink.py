@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from benchmarks.orders import COUNT, order_table
 from benchmarks.sides import Workload
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["SETTINGS", "flink_side", "window_jars"]
+__all__ = ["AVRO_CONFLUENT", "SETTINGS", "flink_side", "window_jars"]
 
 SETTINGS: Final = {
     "parallelism.default": "2",
@@ -32,6 +32,8 @@ SETTINGS: Final = {
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
 _CONNECTORS: Final = (("flink-connector-kafka", "5.0.0-2.2", 12), ("flink-json", FLINK_VERSION, 1))
+AVRO_CONFLUENT: Final = (("flink-sql-avro-confluent-registry", "2.1.0", 8),)
+"""The newest before Flink's own version that has one; it brings Avro and Confluent's client."""
 
 
 @contextmanager
@@ -47,13 +49,15 @@ def flink_side() -> Iterator[Callable[[Workload], dict[str, Any]]]:
         yield lambda work: {"flink": FLINK_VERSION, "settings": SETTINGS, **_measured(flink, work)}
 
 
-def window_jars() -> tuple[Path, ...]:
-    """Return Flink's jars, with its connector for Kafka and its JSON format.
+def window_jars(formats: Sequence[tuple[str, str, int]] = ()) -> tuple[Path, ...]:
+    """Return Flink's jars, with its connector for Kafka, its JSON format and others: artifact, version, size in MB.
 
     Raises:
         EnvironmentProblem: they cannot be fetched.
     """
-    return fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
+    return fetch_jars(
+        lambda _: None, instead="Without it Flink's figures are left out.", connectors=(*_CONNECTORS, *formats)
+    )
 
 
 def _measured(flink: Flink, work: Workload) -> dict[str, Any]:

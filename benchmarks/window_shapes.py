@@ -1,4 +1,4 @@
-"""Windowed counts of other shapes than `make bench`'s orders: nested events, keys, windows that overlap.
+"""Windowed counts of other shapes than `make bench`'s orders: nested events, keys, windows that overlap, formats.
 
 Each shape is a table of a topic, as Flink and Tidemark read it, and one statement over it; spark-sql-kafka reads the
 same with DataFrames. `make(number)` gives a record.
@@ -6,14 +6,27 @@ same with DataFrames. `make(number)` gives a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from benchmarks.avro_orders import AVRO_ORDER, framed_order
 from benchmarks.json_decode import NEXMARK, nexmark
 from benchmarks.orders import SCHEMA, order
 
-__all__ = ["SHAPES", "Shape", "interval", "peer_windows", "result_columns", "statement", "table", "tidemark_windows"]
+__all__ = [
+    "FORMAT_SHAPES",
+    "SHAPES",
+    "Shape",
+    "format_options",
+    "interval",
+    "peer_windows",
+    "result_columns",
+    "statement",
+    "table",
+    "tidemark_windows",
+]
 
 _WIDTH_S: Final = 10
 _BID_TIME: Final = (
@@ -37,6 +50,8 @@ class Shape:
         slide_s: of the windows of ten seconds, seconds.
         delay: of the watermark: number and unit. With 5 seconds Flink drops 0.2 % of the nested events as late, with 10
             minutes none.
+        options: of the format, as Flink and Tidemark name them; `{registry}` is the URL of a schema registry.
+        parsed: the record's columns of spark-sql-kafka's `value`, as one struct; None = JSON of `schema`.
     """
 
     make: Callable[[int], bytes]
@@ -49,12 +64,31 @@ class Shape:
     key: str = ""
     slide_s: int = _WIDTH_S
     delay: str = "5 SECOND"
+    options: Mapping[str, str]
+    parsed: Callable[[], Any] | None = None
 
 
-def _orders(**more: Any) -> Shape:
-    columns = "`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3)"
-    values = {"counted": "`user`", "summed": "price", "total": "DOUBLE"}
-    return Shape(make=order, columns=columns, schema=SCHEMA, time="ts", **values, **more)
+_JSON: Final = {"format": "json", "json.timestamp-format.standard": "ISO-8601"}
+_SQL_JSON: Final = {"format": "json", "json.timestamp-format.standard": "SQL"}
+
+
+def _orders(
+    *,
+    make: Callable[[int], bytes] = order,
+    time_type: str = "TIMESTAMP_LTZ(3)",
+    options: Mapping[str, str] = _JSON,
+    **more: Any,
+) -> Shape:
+    columns = f"`user` BIGINT, item STRING, price DOUBLE, ts {time_type}"
+    values: dict[str, Any] = {"schema": SCHEMA, "time": "ts", "counted": "`user`", "summed": "price", "total": "DOUBLE"}
+    return Shape(make=make, columns=columns, options=options, **values, **more)
+
+
+def _from_avro() -> Any:
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.avro.functions import from_avro
+
+    return from_avro(F.expr("substring(value, 6)"), json.dumps(AVRO_ORDER))
 
 
 SHAPES: Final[dict[str, Shape]] = {
@@ -73,21 +107,30 @@ SHAPES: Final[dict[str, Shape]] = {
         summed="bid.price",
         total="BIGINT",
         delay="10 MINUTE",
+        options=_SQL_JSON,
     ),
     "1,000 keys": _orders(key="MOD(`user`, 1000)"),
     "1,000,000 keys": _orders(key="`user`"),
     "10 windows a row": _orders(slide_s=1),
 }
+FORMAT_SHAPES: Final[dict[str, Shape]] = {
+    "json": _orders(),
+    "avro-confluent": _orders(
+        make=framed_order,
+        time_type="TIMESTAMP(3)",  # Flink's Avro knows no other
+        options={"format": "avro-confluent", "avro-confluent.url": "{registry}"},
+        parsed=_from_avro,
+    ),
+}
 
 
-def table(shape: Shape, bootstrap: str, topic: str, **options: str) -> str:
+def table(shape: Shape, bootstrap: str, topic: str, registry: str = "", **options: str) -> str:
     """Return the table of a topic from its beginning, as Flink and Tidemark read it."""
-    standard = "SQL" if shape.make is nexmark else "ISO-8601"
-    further = "".join(f",\n  '{key}' = '{value}'" for key, value in options.items())
+    further = "".join(f",\n  '{key}' = '{value}'" for key, value in (format_options(shape, registry) | options).items())
     return f"""
 CREATE TABLE events ({shape.columns}, WATERMARK FOR ts AS ts - {interval(shape)})
 WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{bootstrap}',
-  'scan.startup.mode' = 'earliest-offset', 'format' = 'json', 'json.timestamp-format.standard' = '{standard}'{further})
+  'scan.startup.mode' = 'earliest-offset'{further})
 """
 
 
@@ -124,7 +167,8 @@ def peer_windows(raw: Any, shape: Shape) -> Any:
     from pyspark.sql import functions as F  # noqa: N812
 
     schema = shape.schema.replace("TIMESTAMP_NTZ", "TIMESTAMP")  # what Spark's watermark takes
-    parsed = raw.select(F.from_json(F.col("value").cast("string"), schema).alias("event")).select("event.*")
+    event = shape.parsed() if shape.parsed else F.from_json(F.col("value").cast("string"), schema)
+    parsed = raw.select(event.alias("event")).select("event.*")
     keyed = parsed.selectExpr("*", *([f"{shape.key} AS k"] if shape.key else []))
     timed = keyed if shape.time == "ts" else keyed.withColumn("ts", F.expr(shape.time))
     window = F.window("ts", f"{_WIDTH_S} seconds", f"{shape.slide_s} seconds")
@@ -137,6 +181,11 @@ def interval(shape: Shape) -> str:
     """Return the delay of the watermark in SQL."""
     number, unit = shape.delay.split()
     return f"INTERVAL '{number}' {unit}"
+
+
+def format_options(shape: Shape, registry: str) -> dict[str, str]:
+    """Return the options of the format."""
+    return {key: value.format(registry=registry) for key, value in shape.options.items()}
 
 
 def _keys(shape: Shape) -> Sequence[str]:
