@@ -24,13 +24,10 @@ from benchmarks.measure import load_before, machine_facts
 from benchmarks.window_shapes import FORMAT_SHAPES
 from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
-from datasources.embedded.fetch.ivy import Artifact
-from datasources.embedded.fetch.jars import JarBundle, JarCache
 from tests.support.kafka.schema_registry_server import SchemaRegistryServer
+from tests.support.spark.spark_avro import spark_avro_jars
 
 RESULTS: Final = Path(__file__).parent / "results" / "kafka_formats.json"
-_AVRO: Final = "spark-avro_2.13"
-_AVRO_VERSION: Final = "4.2.0"
 _SUBJECT: Final = "orders-value"
 
 
@@ -43,7 +40,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     console, load = Console(), load_before(is_saved=asked.save)
-    jars = [*fetch_spark_kafka(pyspark.__version__, console.print).jars, *_spark_avro(console)]
+    jars = [*fetch_spark_kafka(pyspark.__version__, console.print).jars, *spark_avro_jars()]
     with SchemaRegistryServer() as registry, EmbeddedKafka() as kafka:
         _require_id(registry.client().register_schema(_SUBJECT, Schema(json.dumps(AVRO_ORDER), "AVRO")))
         shapes = {name: FORMAT_SHAPES[name] for name in asked.only or FORMAT_SHAPES}
@@ -57,19 +54,6 @@ def main() -> None:
 def _require_id(found: int) -> None:
     if found != SCHEMA_ID:
         raise SystemExit(f"the registry gave its first schema the id {found} in place of {SCHEMA_ID}")
-
-
-def _spark_avro(console: Console) -> list[Path]:
-    """Return the jars of Spark's from_avro but for what PySpark has."""
-    bundle = JarBundle(
-        title=f"{_AVRO} {_AVRO_VERSION}",
-        directory_name=f"peer-{_AVRO}-{_AVRO_VERSION}",
-        size_mb=1,
-        artifacts=(Artifact(organisation="org.apache.spark", name=_AVRO, revision=_AVRO_VERSION),),
-        instead="The benchmark of formats needs it.",
-    )
-    found = JarCache(report=console.print).provide(bundle)
-    return [*found.glob(f"*{_AVRO}.jar"), *found.glob("*xz.jar")]
 
 
 if __name__ == "__main__":

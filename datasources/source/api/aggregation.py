@@ -1,5 +1,7 @@
 """Partial aggregates that a reader delivers in place of rows: one row for each (pane, keys) of a part of its range.
 
+A batch read may do without panes: then it is one row for each (keys).
+
 A *pane* is the longest stretch of event time that lies in the same windows as a whole: the size of a TUMBLE window, the
 greatest common divisor of size and slide of HOP, the step of CUMULATE. Spark assigns panes to windows and combines the
 partial aggregates, with the functions that it would use on the rows.
@@ -65,26 +67,37 @@ class PartialCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Panes:
+    """The panes that rows are grouped by.
+
+    Attributes:
+        name: the column with the begin of each pane.
+        rowtime: the event time of a row; rows without one belong to no window and are left out.
+        time_type: TIMESTAMP or TIMESTAMP_NTZ.
+        length_us: the length of a pane, µs.
+        offset_us: where panes begin, counted from the epoch, µs.
+    """
+
+    name: str
+    rowtime: EventTimeExpression
+    time_type: pa.DataType
+    length_us: int
+    offset_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialAggregation:
     """What a reader delivers in place of rows.
 
     Attributes:
-        pane: the column with the begin of each pane.
-        rowtime: the event time of a row; rows without one belong to no window and are left out.
-        time_type: TIMESTAMP or TIMESTAMP_NTZ.
-        pane_us: the length of a pane, µs.
-        offset_us: where panes begin, counted from the epoch, µs.
+        panes: by which panes rows are grouped; None = by none, which only a batch read does.
         keys: by what rows are grouped besides.
         calls: the aggregates.
         keeps_row_watermarks: whether rows are late for a window by their own row watermarks: those of a pane that are
             late for different windows are then different groups.
     """
 
-    pane: str
-    rowtime: EventTimeExpression
-    time_type: pa.DataType
-    pane_us: int
-    offset_us: int
+    panes: Panes | None
     keys: tuple[GroupKey, ...]
     calls: tuple[PartialCall, ...]
     keeps_row_watermarks: bool = False
@@ -92,7 +105,8 @@ class PartialAggregation:
     @property
     def columns(self) -> frozenset[str]:
         """The top-level columns that it reads."""
-        return frozenset([*self.rowtime.columns, *(name for each in self.expressions() for name in each.columns)])
+        times = [] if self.panes is None else self.panes.rowtime.columns
+        return frozenset([*times, *(name for each in self.expressions() for name in each.columns)])
 
     def expressions(self) -> Iterator[RowCondition]:
         """Yield keys, arguments and conditions."""

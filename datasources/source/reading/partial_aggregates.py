@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from datasources.arrow_types import BIGINT
 from datasources.errors import ExpressionError, RecordError
-from datasources.source.api.aggregation import PartialAggregation, PartialCall, PartialFunction
+from datasources.source.api.aggregation import Panes, PartialAggregation, PartialCall, PartialFunction
 
 MAX_GROUPS: Final = 65_536
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -68,7 +68,8 @@ class PartialAggregator:
 
     def __init__(self, aggregation: PartialAggregation) -> None:
         self._aggregation = aggregation
-        self._rowtime = aggregation.rowtime.evaluator()
+        self._panes = aggregation.panes
+        self._rowtime = None if aggregation.panes is None else aggregation.panes.rowtime.evaluator()
         self._keys = [key.value.evaluator() for key in aggregation.keys]
         self._calls = [_CallEvaluator(call) for call in aggregation.calls]
         self._key_names = [f"key{at}" for at in range(len(self._keys))]
@@ -146,6 +147,8 @@ class PartialAggregator:
 
     def _values(self, rows: pa.RecordBatch, row_watermarks_us: NDArray[np.int64]) -> pa.Table:
         """Return the group of each row that has an event time, and its aggregates as if it were alone."""
+        if self._rowtime is None:
+            return self._values_at(rows, np.zeros(rows.num_rows, np.int64), row_watermarks_us)
         times, has_time = self._rowtime.event_time_us(rows)
         if has_time is None or has_time.all():
             return self._values_at(rows, times, row_watermarks_us)
@@ -156,7 +159,7 @@ class PartialAggregator:
     def _values_at(
         self, rows: pa.RecordBatch, times: NDArray[np.int64], row_watermarks_us: NDArray[np.int64]
     ) -> pa.Table:
-        length, offset = self._aggregation.pane_us, self._aggregation.offset_us
+        length, offset = (1, 0) if self._panes is None else (self._panes.length_us, self._panes.offset_us)
         panes = (times - offset) // length
         columns: dict[str, pa.Array] = {_PANE: pa.array(panes)}
         for name, key in zip(self._key_names, self._keys, strict=True):
@@ -191,16 +194,19 @@ class PartialAggregator:
         return pa.table({name: columns[name] for name in rows.column_names})
 
     def _delivered(self, groups: pa.Table) -> Iterator[PartialRows]:
-        aggregation = self._aggregation
-        names = [aggregation.pane, *(key.name for key in aggregation.keys), *(call.name for call in aggregation.calls)]
+        names = [key.name for key in self._aggregation.keys] + [call.name for call in self._aggregation.calls]
+        columns = (*self._key_names, *self._call_names)
         for batch in groups.combine_chunks().to_batches(max_chunksize=_DELIVERED_ROWS):
-            begins = batch.column(_PANE).to_numpy() * aggregation.pane_us + aggregation.offset_us
-            arrays = [pa.array(begins).cast(aggregation.time_type)]
-            arrays += [batch.column(name) for name in (*self._key_names, *self._call_names)]
+            begins = {} if self._panes is None else {self._panes.name: _begins(self._panes, batch.column(_PANE))}
+            arrays = [*begins.values(), *(batch.column(name) for name in columns)]
             yield PartialRows(
-                columns=pa.RecordBatch.from_arrays(arrays, names=names),
+                columns=pa.RecordBatch.from_arrays(arrays, names=[*begins, *names]),
                 row_watermarks_us=batch.column(_WATERMARK).to_numpy(),
             )
+
+
+def _begins(panes: Panes, numbers: pa.Array) -> pa.Array:
+    return pa.array(numbers.to_numpy() * panes.length_us + panes.offset_us).cast(panes.time_type)
 
 
 class _CallEvaluator:

@@ -36,14 +36,13 @@ class RowFilter:
         kept = self._kept(rows.columns, lambda row: chunk.describe_row(rows.chunk_row(row)))
         return rows if kept.all() else rows.where(kept)
 
-    def plain(self, chunk: Chunk) -> pa.RecordBatch:
-        """Return the rows to deliver of a source without watermark.
+    def plain(self, chunk: Chunk) -> NDArray[np.bool_]:
+        """Return which rows of a source without watermark are delivered.
 
         Raises:
             RecordError: as `watermarked`.
         """
-        kept = self._kept(chunk.columns, chunk.describe_row)
-        return chunk.columns if kept.all() else chunk.columns.filter(pa.array(kept))
+        return self._kept(chunk.columns, chunk.describe_row)
 
     def _kept(self, columns: pa.RecordBatch, describe_row: Callable[[int], str]) -> NDArray[np.bool_]:
         try:

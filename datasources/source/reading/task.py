@@ -93,9 +93,7 @@ class TaskReader:
             counts, rows_read = ReadCounts(), 0
             for chunk in reader.read(task.split, task.start, task.end):
                 counts, rows_read = counts + chunk.counts, rows_read + chunk.columns.num_rows
-                rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
-                if rows.num_rows or self._filter is None:
-                    yield self._output.plain(rows)
+                yield from self._plain_rows(chunk)
             end = end_of(task.split, task.end)
             reports.append(
                 SplitReport(
@@ -112,7 +110,28 @@ class TaskReader:
                     lost=counts.lost,
                 )
             )
+        if self._aggregator is not None:
+            yield from self._plain_partials(self._aggregator.flush())
         report(reports)
+
+    def _plain_rows(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Yield what is delivered of a chunk of a source without watermark."""
+        rows, describe = chunk.columns, chunk.describe_row
+        if self._filter is not None:
+            kept = self._filter.plain(chunk)
+            if not kept.all():
+                numbers = np.flatnonzero(kept)
+                rows, describe = rows.filter(pa.array(kept)), lambda row: chunk.describe_row(int(numbers[row]))
+        if not rows.num_rows:
+            return
+        if self._aggregator is None:
+            yield self._output.plain(rows)
+        else:
+            none = np.zeros(rows.num_rows, np.int64)
+            yield from self._plain_partials(self._aggregator.add(rows, none, describe))
+
+    def _plain_partials(self, partials: Iterator[PartialRows]) -> Iterator[pa.RecordBatch]:
+        return (self._output.plain(each.columns) for each in partials)
 
     def _watermarked_run(
         self,

@@ -36,23 +36,33 @@ class CallOption(_Part):
     condition: str | None = None
 
 
+class PaneOption(_Part):
+    """The panes that rows are grouped by.
+
+    Attributes:
+        name: of the column with the begin of each pane.
+        rowtime: the event time of a row, as Spark SQL over the scan's columns.
+        length_us: the length of a pane, µs.
+        offset_us: where panes begin, counted from the epoch, µs.
+    """
+
+    name: str
+    rowtime: str
+    length_us: int = Field(gt=0)
+    offset_us: int = 0
+
+
 class AggregationOption(_Part):
     """The option's value.
 
     Attributes:
-        pane: the name of the column with the begin of each pane.
-        rowtime: the event time of a row, as Spark SQL over the scan's columns.
-        pane_us: the length of a pane, µs.
-        offset_us: where panes begin, counted from the epoch, µs.
+        panes: by which panes rows are grouped; None = by none, which only a batch read does.
         keys: by what rows are grouped besides.
         calls: the aggregates.
         keeps_row_watermarks: whether rows are late for windows by their own row watermarks.
     """
 
-    pane: str
-    rowtime: str
-    pane_us: int = Field(gt=0)
-    offset_us: int = 0
+    panes: PaneOption | None = None
     keys: tuple[KeyOption, ...] = ()
     calls: tuple[CallOption, ...] = ()
     keeps_row_watermarks: bool = False

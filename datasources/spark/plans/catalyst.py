@@ -174,6 +174,10 @@ class Catalyst:
         """Return NULL of the type of an expression."""
         return self._module("org.apache.spark.sql.catalyst.expressions.Literal").create(None, like.dataType())
 
+    def zero(self, like: Any) -> Any:
+        """Return 0 in the type of an expression."""
+        return self._module("org.apache.spark.sql.catalyst.expressions.Literal").default(like.dataType())
+
     def if_null(self, tested: Any, then: Any, otherwise: Any) -> Any:
         """Return IF(tested IS NULL, then, otherwise)."""
         return self._expressions.If(self._expressions.IsNull(tested), then, otherwise)

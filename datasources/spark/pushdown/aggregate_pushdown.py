@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from datasources.options import lower_keys
 from datasources.spark.options.aggregation_options import AggregationOption, KeyOption
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.partial_calls import PartialCalls
-from datasources.spark.pushdown.partial_scan import partial_frame
+from datasources.spark.pushdown.partial_scan import partial_frame, partial_table, source_options
+from datasources.spark.pushdown.table_rows import TableRows, table_rows
 from datasources.spark.pushdown.window_step import windowed_again
 from datasources.spark.pushdown.windowed_rows import WindowedRows, windowed_rows
 from datasources.spark.scan.time_attributes import DELAY_KEY
@@ -19,7 +19,7 @@ from datasources.spark.scan.time_attributes import DELAY_KEY
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PANE: Final = "pane"
+_SOURCES: Final = ("StreamingRelationV2", "DataSourceV2Relation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +50,15 @@ class PushDown:
 
 
 def push_aggregates(df: DataFrame, *, row_watermark: str) -> PushDown:
-    """Return the same query, with aggregates over windows computed in part by the readers of its sources.
+    """Return the same query, with aggregates computed in part by the readers of its sources.
 
     Args:
-        df: an attached stream, with what is computed of it.
+        df: an attached stream with aggregates over windows, or a batch with aggregates over tables.
         row_watermark: the name of the column that has the watermark before each row, where there is one.
     """
-    if not df.isStreaming:
-        return PushDown(frame=df)
     catalyst = Catalyst(df.sparkSession)
     plan = catalyst.without_unused_ctes(catalyst.plan(df))
-    search = _Search(catalyst, row_watermark, items(plan.collectLeaves()))
+    search = _Search(catalyst, row_watermark, items(plan.collectLeaves()), df.isStreaming)
     found = search.rewritten(plan)
     return PushDown(frame=df if found is plan else catalyst.frame(found), scans=tuple(search.scans))
 
@@ -70,11 +68,12 @@ class _Search:
     catalyst: Catalyst
     row_watermark: str
     leaves: list[Any]
+    is_streaming: bool
     scans: list[ScanAggregates] = field(default_factory=list)
 
     def rewritten(self, node: Any) -> Any:
         """Return a plan with its Aggregates pushed down; the very same object where nothing changes."""
-        if kind(node) == "Aggregate" and node.isStreaming():
+        if kind(node) == "Aggregate" and (node.isStreaming() or not self.is_streaming):
             try:
                 return self._pushed(node)
             except NotPushed as reason:
@@ -87,30 +86,35 @@ class _Search:
 
     def _note(self, node: Any, reason: NotPushed) -> None:
         leaves = items(node.collectLeaves())
-        if len(leaves) == 1 and kind(leaves[0]) == "StreamingRelationV2":
-            self.scans.append(ScanAggregates(options=_options(leaves[0]), reason=str(reason)))
+        if len(leaves) == 1 and kind(leaves[0]) in _SOURCES:
+            self.scans.append(ScanAggregates(options=source_options(leaves[0]), reason=str(reason)))
 
     def _pushed(self, aggregate: Any) -> Any:
         (child,) = items(aggregate.children())
         expand = child if kind(child) == "Expand" else None
         below = child if expand is None else expand.child()
-        rows = windowed_rows(self.catalyst, below, self.row_watermark)
+        rows = self._rows(below)
         if sum(leaf.equals(rows.leaf) for leaf in self.leaves) != 1:
             raise NotPushed("the table is read more than once in the query")
         return _Aggregate(self.catalyst, aggregate, expand, rows).pushed(self.row_watermark, self.scans)
+
+    def _rows(self, below: Any) -> TableRows:
+        if self.is_streaming:
+            return windowed_rows(self.catalyst, below, self.row_watermark)
+        return table_rows(self.catalyst, below)
 
 
 class _Aggregate:
     """One Aggregate that is pushed down."""
 
-    def __init__(self, catalyst: Catalyst, aggregate: Any, expand: Any | None, rows: WindowedRows) -> None:
+    def __init__(self, catalyst: Catalyst, aggregate: Any, expand: Any | None, rows: TableRows) -> None:
         self._catalyst = catalyst
         self._aggregate = aggregate
         self._expand = expand
         self._rows = rows
         self._grouping = items(aggregate.groupingExpressions())
         self._results = items(aggregate.aggregateExpressions())
-        self._calls = PartialCalls(catalyst, rows)
+        self._calls = PartialCalls(catalyst=catalyst, rows=rows, has_groups=bool(self._grouping))
         self._keys: list[KeyOption] = []
         self._whole: list[tuple[Any, str]] = []
         self._attributes: list[tuple[Any, str]] = []
@@ -126,26 +130,29 @@ class _Aggregate:
         texts = [rows.text(each) for each in rows.conditions]
         condition = " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
         option = AggregationOption(
-            pane=_PANE,
-            rowtime=rows.text(rows.values[attribute_id(rows.time)]),
-            pane_us=rows.window.pane_us,
-            offset_us=rows.window.offset_us,
+            panes=rows.panes,
             keys=tuple(self._keys),
             calls=tuple(self._calls.calls),
-            keeps_row_watermarks=rows.row_watermark is not None,
+            keeps_row_watermarks=isinstance(rows, WindowedRows) and rows.row_watermark is not None,
         )
-        name = None if rows.row_watermark is None else row_watermark
+        found = self._above(self._partials(option, condition, row_watermark), outside)
+        scans.append(_described(rows, option, condition))
+        return found
+
+    def _partials(self, option: AggregationOption, condition: str | None, row_watermark: str) -> Any:
+        """Return the plan of the partial aggregates."""
+        rows = self._rows
+        if not isinstance(rows, WindowedRows):
+            return partial_table(self._catalyst, rows.leaf, option, condition=condition)
         frame = partial_frame(
             self._catalyst,
             rows.leaf,
             option,
             condition=condition,
-            row_watermark=name,
+            row_watermark=None if rows.row_watermark is None else row_watermark,
             leaves_rows_out=rows.leaves_rows_out,
         )
-        found = self._above(self._catalyst.plan(frame), outside)
-        scans.append(_described(rows, option, condition))
-        return found
+        return self._catalyst.plan(frame)
 
     def _outside_of_calls(self) -> dict[int, Any]:
         """Return the columns that are used outside of aggregate functions, by id."""
@@ -198,19 +205,10 @@ class _Aggregate:
 
     def _above(self, partials: Any, outside: dict[int, Any]) -> Any:
         """Return the Aggregate above the nodes of the window and GROUPING SETS, above partial aggregates."""
-        catalyst, rows = self._catalyst, self._rows
+        catalyst = self._catalyst
         columns = {str(each.name()): each for each in items(partials.output())}
         calls = [columns[each.name] for each in self._calls.calls]
-        carried = [*(columns[key.name] for key in self._keys), *calls]
-        times = [(rows.time, columns[_PANE])]
-        if rows.row_watermark is not None:
-            times.append((rows.row_watermark, columns[str(rows.row_watermark.name())]))
-        for old, new in times:
-            _require_type(new, old)
-        times_again = [catalyst.alias(new, old.name(), old.exprId()) for old, new in times]
-        node = windowed_again(catalyst, rows.step, catalyst.project([*times_again, *carried], partials), carried)
-        if rows.kept:
-            node = catalyst.filter(catalyst.conjunction(rows.kept), node)
+        node = self._in_windows(partials, columns, [*(columns[key.name] for key in self._keys), *calls])
         whole = {name: columns[name] for _, name in self._whole}
         node = catalyst.project([*self._columns_again(columns), *whole.values(), *calls], node)
         if self._expand is not None:
@@ -218,6 +216,20 @@ class _Aggregate:
         grouping = [self._with_whole(each, whole) for each in self._grouping]
         results = [self._calls.combined(self._with_whole(each, whole), columns) for each in self._results]
         return catalyst.aggregate(self._aggregate, grouping, results, node)
+
+    def _in_windows(self, partials: Any, columns: Mapping[str, Any], carried: list[Any]) -> Any:
+        """Return the partial aggregates with the windows that they are in."""
+        catalyst, rows = self._catalyst, self._rows
+        if not isinstance(rows, WindowedRows):
+            return partials
+        times = [(rows.time, columns[rows.panes.name])]
+        if rows.row_watermark is not None:
+            times.append((rows.row_watermark, columns[str(rows.row_watermark.name())]))
+        for old, new in times:
+            _require_type(new, old)
+        times_again = [catalyst.alias(new, old.name(), old.exprId()) for old, new in times]
+        node = windowed_again(catalyst, rows.step, catalyst.project([*times_again, *carried], partials), carried)
+        return catalyst.filter(catalyst.conjunction(rows.kept), node) if rows.kept else node
 
     def _columns_again(self, columns: Mapping[str, Any]) -> Iterator[Any]:
         for attribute, key in self._attributes:
@@ -264,9 +276,9 @@ def _require_type(new: Any, old: Any) -> None:
         raise NotPushed(f"{old.sql()} is {old.dataType().sql()} in Spark and {new.dataType().sql()} in the reader")
 
 
-def _described(rows: WindowedRows, option: AggregationOption, condition: str | None) -> ScanAggregates:
+def _described(rows: TableRows, option: AggregationOption, condition: str | None) -> ScanAggregates:
     return ScanAggregates(
-        options=_options(rows.leaf),
+        options=source_options(rows.leaf),
         groups=tuple(key.value for key in option.keys),
         aggregates=tuple(
             f"{call.function.name}({call.argument or '*'})"
@@ -275,7 +287,3 @@ def _described(rows: WindowedRows, option: AggregationOption, condition: str | N
         ),
         filter=condition,
     )
-
-
-def _options(leaf: Any) -> dict[str, str]:
-    return lower_keys(dict(leaf.extraOptions().asCaseSensitiveMap()))

@@ -23,7 +23,7 @@ from datasources.source.api.aggregation import PartialFunction
 from datasources.spark.options.aggregation_options import CallOption
 from datasources.spark.plans.catalyst import Catalyst, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.pushdown.windowed_rows import WindowedRows, references
+from datasources.spark.pushdown.table_rows import TableRows, references
 
 _COUNTS: Final = frozenset({"Count", "CountIf"})
 _ITSELF: Final = {
@@ -46,11 +46,13 @@ class PartialCalls:
     Attributes:
         catalyst: builds expressions.
         rows: the rows that are aggregated.
+        has_groups: whether there are only results of rows; without GROUP BY there is one of none.
         calls: what the reader computes.
     """
 
     catalyst: Catalyst
-    rows: WindowedRows
+    rows: TableRows
+    has_groups: bool = True
     calls: list[CallOption] = field(default_factory=list)
     _known: list[tuple[Any, Combined]] = field(default_factory=list)
 
@@ -143,7 +145,10 @@ class PartialCalls:
         return self.catalyst.aggregate_expression(new, call)
 
     def _total(self, call: Any, partial: Any) -> Any:
-        return self.catalyst.known_not_null(self.catalyst.aggregate_expression(self.catalyst.sum(partial), call))
+        total = self.catalyst.aggregate_expression(self.catalyst.sum(partial), call)
+        if not self.has_groups:
+            total = self.catalyst.if_null(total, self.catalyst.zero(like=total), total)
+        return self.catalyst.known_not_null(total)
 
     def _average(self, call: Any, summed: Any, counted: Any) -> Any:
         total = self.catalyst.aggregate_expression(self.catalyst.sum(summed), call)

@@ -11,7 +11,7 @@ from datasources.spark.attach.register import session_defaults, session_function
 from datasources.spark.options.aggregation_options import AGGREGATION, AggregationOption
 from datasources.spark.options.code_options import allows_code_options
 from datasources.spark.options.scan_options import ATTACHED
-from datasources.spark.plans.catalyst import Catalyst
+from datasources.spark.plans.catalyst import Catalyst, kind
 from datasources.spark.plans.mark_attached import identified_as
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.scan.aggregation import may_fail
@@ -47,21 +47,52 @@ def partial_frame(  # noqa: PLR0913 - what a scan is asked for
     Raises:
         NotPushed: the reader cannot compute them with Spark's own result.
     """
+    assert option.panes is not None
     spark = catalyst.spark
-    options = lower_keys(dict(leaf.extraOptions().asCaseSensitiveMap()))
-    options.pop(_COLUMNS, None)
-    conditions = [f"({each})" for each in (options.get(_FILTER), condition) if each is not None]
-    if conditions:  # rows without event time are in no window, so nothing may fail for them
-        options[_FILTER] = " AND ".join([f"{option.rowtime} IS NOT NULL", *conditions])
-    options |= {AGGREGATION: option.model_dump_json(exclude_none=True), ATTACHED: "true"}
+    options = _partial_options(leaf, option, condition) | {ATTACHED: "true"}
     scan = _possible_scan(spark, str(leaf.sourceName()), options)
     _require_no_failure(scan, leaves_rows_out=leaves_rows_out)
     loaded = spark.readStream.format(leaf.sourceName()).options(**options).load()
     names = [*(key.name for key in option.keys), *(call.name for call in option.calls)]
-    columns = [AttachedColumn(name=option.pane, is_event_time=True), *(AttachedColumn(name=name) for name in names)]
+    time = AttachedColumn(name=option.panes.name, is_event_time=True)
+    columns = [time, *(AttachedColumn(name=name) for name in names)]
     fresh = catalyst.plan(loaded)
     named = catalyst.frame(identified_as(leaf, fresh, output=fresh.output()))
     return attach(named, columns, row_watermark_as=row_watermark)
+
+
+def partial_table(catalyst: Catalyst, leaf: Any, option: AggregationOption, *, condition: str | None) -> Any:
+    """Return the plan of the partial aggregates of a source that is read as a batch.
+
+    Args:
+        catalyst: of the session.
+        leaf: the source's node in a plan.
+        option: which aggregates.
+        condition: as of `partial_frame`.
+
+    Raises:
+        NotPushed: the reader cannot compute them with Spark's own result.
+    """
+    name, options = str(leaf.table().name()), _partial_options(leaf, option, condition)
+    _possible_scan(catalyst.spark, name, options)
+    return catalyst.plan(catalyst.spark.read.format(name).options(**options).load())
+
+
+def source_options(leaf: Any) -> dict[str, str]:
+    """Return the options of a source's node, keys in lower case."""
+    options = leaf.extraOptions() if kind(leaf) == "StreamingRelationV2" else leaf.options()
+    return lower_keys(dict(options.asCaseSensitiveMap()))
+
+
+def _partial_options(leaf: Any, option: AggregationOption, condition: str | None) -> dict[str, str]:
+    options = source_options(leaf)
+    options.pop(_COLUMNS, None)
+    conditions = [f"({each})" for each in (options.get(_FILTER), condition) if each is not None]
+    if conditions and option.panes is not None:  # rows without event time are in no window: nothing may fail for them
+        conditions.insert(0, f"{option.panes.rowtime} IS NOT NULL")
+    if conditions:
+        options[_FILTER] = " AND ".join(conditions)
+    return options | {AGGREGATION: option.model_dump_json(exclude_none=True)}
 
 
 def _require_no_failure(scan: Scan, *, leaves_rows_out: bool) -> None:

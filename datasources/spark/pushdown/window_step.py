@@ -6,7 +6,7 @@ from typing import Any
 
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.pushdown.windowed_rows import references
+from datasources.spark.pushdown.table_rows import references
 
 
 def windowed_again(catalyst: Catalyst, step: list[Any], child: Any, carried: list[Any]) -> Any:

@@ -12,9 +12,9 @@ from datasources.errors import ExpressionError
 from datasources.expressions import CompiledExpression
 from datasources.expressions.evaluation.certainty import Certainty, certainty
 from datasources.source.api.abilities import RowCondition
-from datasources.source.api.aggregation import GroupKey, PartialAggregation, PartialCall, PartialFunction
+from datasources.source.api.aggregation import GroupKey, Panes, PartialAggregation, PartialCall, PartialFunction
 from datasources.source.api.connector import SessionInfo
-from datasources.spark.options.aggregation_options import AGGREGATION, CallOption, parse_aggregation
+from datasources.spark.options.aggregation_options import AGGREGATION, CallOption, PaneOption, parse_aggregation
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -32,7 +32,7 @@ def build_aggregation(
         OptionError: the text has another form.
         ExpressionError: an expression is not certain to be evaluated with Spark's own result.
     """
-    from datasources.expressions.compiler.compile import compile_expression, compile_filter, compile_rowtime_expression
+    from datasources.expressions.compiler.compile import compile_expression, compile_filter
 
     option = parse_aggregation(text)
     zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi, "functions": functions}
@@ -51,16 +51,24 @@ def build_aggregation(
             result_type=_result_type(each.function, argument),
         )
 
-    rowtime = compile_rowtime_expression(option.rowtime, schema, attribute=option.pane, **zone)
     return PartialAggregation(
-        pane=option.pane,
-        rowtime=rowtime,
-        time_type=rowtime.result_type,
-        pane_us=option.pane_us,
-        offset_us=option.offset_us,
+        panes=None if option.panes is None else _panes(option.panes, schema, zone),
         keys=tuple(GroupKey(name=key.name, value=_groupable(value(key.value))) for key in option.keys),
         calls=tuple(map(call, option.calls)),
         keeps_row_watermarks=option.keeps_row_watermarks,
+    )
+
+
+def _panes(option: PaneOption, schema: pa.Schema, zone: Mapping[str, Any]) -> Panes:
+    from datasources.expressions.compiler.compile import compile_rowtime_expression
+
+    rowtime = compile_rowtime_expression(option.rowtime, schema, attribute=option.name, **zone)
+    return Panes(
+        name=option.name,
+        rowtime=rowtime,
+        time_type=rowtime.result_type,
+        length_us=option.length_us,
+        offset_us=option.offset_us,
     )
 
 
@@ -82,9 +90,10 @@ def may_fail(expression: RowCondition) -> bool:
 
 def aggregation_schema(aggregation: PartialAggregation) -> pa.Schema:
     """Return the columns that are delivered."""
+    panes = aggregation.panes
     return pa.schema(
         [
-            (aggregation.pane, aggregation.time_type),
+            *([] if panes is None else [(panes.name, panes.time_type)]),
             *((key.name, key.value.result_type) for key in aggregation.keys),
             *((call.name, call.result_type) for call in aggregation.calls),
         ]

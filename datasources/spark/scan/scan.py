@@ -172,7 +172,7 @@ def build_scan(
     aggregation = None
     if wanted.aggregation is not None:
         aggregation = build_aggregation(wanted.aggregation, source.schema, session, functions)
-        _require_groupable(source)
+        _require_groupable(source, aggregation)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -184,7 +184,7 @@ def build_scan(
         if aggregation is not None:
             require_certain(condition)
     return Scan(
-        source=with_decoded_columns(source, _read_columns(columns, aggregation), condition),
+        source=with_decoded_columns(source, _read_columns(source, columns, aggregation), condition),
         watermark=watermark,
         max_rows_per_batch=wanted.max_rows_per_batch,
         delay_ms=None if built is None else built.delay_ms,
@@ -200,12 +200,19 @@ def build_scan(
     )
 
 
-def _read_columns(delivered: tuple[str, ...] | None, aggregation: PartialAggregation | None) -> Sequence[str] | None:
-    return delivered if aggregation is None else sorted(aggregation.columns)
+def _read_columns(
+    source: ScanSource, delivered: tuple[str, ...] | None, aggregation: PartialAggregation | None
+) -> Sequence[str] | None:
+    """Return the columns to decode: to count rows takes one, whichever."""
+    return delivered if aggregation is None else sorted(aggregation.columns) or source.schema.names[:1]
 
 
-def _require_groupable(source: ScanSource) -> None:
+def _require_groupable(source: ScanSource, aggregation: PartialAggregation) -> None:
     strategy = source.strategy
+    if aggregation.panes is None:
+        if strategy is not None:
+            raise OptionError(f"option '{AGGREGATION}' without panes is for sources without a watermark.")
+        return
     if strategy is None or strategy.params.late_rows is LateRows.MARK:
         raise OptionError(
             f"option '{AGGREGATION}' needs a watermark that does not mark late rows: set 'watermark.late-rows' to "

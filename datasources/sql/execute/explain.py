@@ -58,7 +58,7 @@ def _tree(planned: PlannedQuery, sink: str | None) -> str:
 def with_aggregates(table: PlannedTable, scans: Sequence[ScanAggregates]) -> PlannedTable:
     """Return a table with the aggregates that were pushed into its scan, or why they were not."""
     scan = scan_of(table.tree)
-    if not scan.connector.is_ours or not scan.is_streaming:
+    if not scan.connector.is_ours:
         return table
     options = expand(read_options(scan))
     for each in scans:

@@ -54,6 +54,19 @@ def test_a_batch_equals_the_table(t, mysql, database):
     ]
 
 
+def test_the_readers_of_a_batch_count_by_key(t, mysql, database):
+    t.sql(mysql_table(mysql, database, "id INT, v INT, note STRING"))
+    t.sql("SET 'execution.runtime-mode' = 'batch'")
+    select = "SELECT id % 3 AS k, COUNT(*) AS n, SUM(v) AS s, MAX(note) AS note FROM t WHERE v < 900 GROUP BY id % 3"
+    assert "groupBy=[" in str(t.sql(f"EXPLAIN {select}"))
+    found = sorted(map(tuple, t.sql(select).collect()))
+    t.sql("SET 'table.exec.source.aggregate-pushdown' = 'false'")
+    assert "aggregates=[" not in str(t.sql(f"EXPLAIN {select}"))
+    assert found == sorted(map(tuple, t.sql(select).collect()))
+    expected = mysql.execute(select.replace(" t ", f" {database}.t ").replace("id % 3 AS k", "id % 3"))
+    assert found == sorted((int(k), int(n), int(s), note) for k, n, s, note in expected)
+
+
 def error_of(t: TableEnvironment, create: str, select: str) -> str:
     """Return what is said where a table is declared, looked at or read."""
 

@@ -14,7 +14,7 @@ import pytest
 from datasources.arrow_types import BIGINT, DOUBLE, NTZ, STRING
 from datasources.errors import RecordError
 from datasources.expressions.compiler.compile import compile_expression, compile_filter, compile_rowtime
-from datasources.source.api.aggregation import GroupKey, PartialAggregation, PartialCall, PartialFunction
+from datasources.source.api.aggregation import GroupKey, Panes, PartialAggregation, PartialCall, PartialFunction
 from datasources.source.reading import partial_aggregates
 from datasources.source.reading.partial_aggregates import PartialAggregator
 
@@ -57,11 +57,7 @@ CALLS = (
 
 def aggregation(*, keys: tuple[str, ...] = ("k",), calls: tuple[PartialCall, ...] = CALLS, late: bool = False) -> Any:
     return PartialAggregation(
-        pane="pane",
-        rowtime=compile_rowtime("ts", SCHEMA),
-        time_type=NTZ,
-        pane_us=4 * S,
-        offset_us=S,
+        panes=Panes(name="pane", rowtime=compile_rowtime("ts", SCHEMA), time_type=NTZ, length_us=4 * S, offset_us=S),
         keys=tuple(GroupKey(name=f"key_{at}", value=value(text)) for at, text in enumerate(keys)),
         calls=calls,
         keeps_row_watermarks=late,
