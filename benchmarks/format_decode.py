@@ -29,6 +29,7 @@ from datasources.formats.avro.avro_decoder import AvroDatumDecoder
 from datasources.formats.avro.schema.avro_schema import parse_avro_schema
 from datasources.formats.format_table import FORMATS
 from datasources.formats.registry.registry_options import RegistrySettings
+from datasources.formats.registry.wire_format import HEADER_BYTES
 from datasources.formats.schema_text.ddl import parse_schema
 
 RESULT: Final = Path(__file__).parent / "results" / "format_decode.json"
@@ -49,7 +50,7 @@ AVRO: Final[dict[str, Any]] = {
     "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in _FIELDS.items()],
 }
 """As Flink writes nullable columns."""
-_HEADER: Final = bytes(5)
+_HEADER: Final = bytes(HEADER_BYTES)
 
 
 def main() -> None:
@@ -79,7 +80,7 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
     ways: dict[str, tuple[Callable[[pa.Array], Any], pa.Array]] = {
         "json": (json_decoder.decode, documents),
         "avro": (AvroDatumDecoder(writer, _COLUMNS).decode, records),
-        "avro-confluent": (_confluent(AvroDatumDecoder(writer, _COLUMNS)).decode, framed),
+        "avro-confluent": (_confluent(AvroDatumDecoder(writer, _COLUMNS, skip=HEADER_BYTES)).decode, framed),
         "fastavro, records only": (lambda batch: _read(schema, batch), records.slice(0, _FASTAVRO_ROWS)),
     }
     if find_spec("pyruhvro"):

@@ -272,14 +272,14 @@ static const uint8_t *value(avro_table *table, const avro_node *node, const uint
 
 /* Decode records from one on.
  *
- * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. nodes: the record's
- * first. columns: all of is_valid and the first of offsets must be zero; SPARE bytes follow the room of texts. symbols,
+ * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. skip: bytes at the head
+ * of each that are not its values; a shorter record is left. nodes: the record's first. columns: all of is_valid and the first of offsets must be zero; SPARE bytes follow the room of texts. symbols,
  * texts: of the nodes. is_done: whether a record is decoded; those that are not have no value anywhere.
  *
  * Returns `rows`, or the record for which a column that is_full has no room: to be called again from there, with larger
  * buffers of the same contents. */
 int64_t tidemark_avro(const uint8_t *data, const int32_t *starts, const uint8_t *is_given, int64_t from, int64_t rows,
-                      const avro_node *nodes, column *columns, int64_t count, const int64_t *symbols,
+                      int64_t skip, const avro_node *nodes, column *columns, int64_t count, const int64_t *symbols,
                       const uint8_t *texts, uint8_t *is_done) {
     avro_table table = {nodes, columns, symbols, texts, data + starts[rows], 0, 0};
     int64_t row = from, is_full = 0;
@@ -288,7 +288,8 @@ int64_t tidemark_avro(const uint8_t *data, const int32_t *starts, const uint8_t 
         table.row = row + 1;
         table.empty_values = 0;
         begin_record(columns, table.row);
-        is_done[row] = is_given[row] && value(&table, nodes, at, end, row, MOST_LEVELS) == end;
+        is_done[row] =
+            is_given[row] && end - at >= skip && value(&table, nodes, at + skip, end, row, MOST_LEVELS) == end;
         if (!is_done[row] && is_given[row]) is_full = take_back(columns, count, table.row);
     }
     return row - is_full;

@@ -15,8 +15,9 @@ from datasources.native.column_words import ColumnWord
 __all__ = ["AvroNodes", "AvroRows", "NodeWord"]
 
 Int64s = npt.NDArray[np.int64]
-Records = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.bool_]]
-"""Bytes, the record offsets in them (one more than records), and whether each record exists."""
+Records = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.bool_], int]
+"""Bytes, the record offsets in them (one more than records), whether each record exists, and how many bytes at the head
+of each are not its values."""
 
 
 class NodeWord(IntEnum):
@@ -56,7 +57,7 @@ class AvroRows:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._decode = function(library, "tidemark_avro", "pppiippippp")
+        self._decode = function(library, "tidemark_avro", "pppiiippippp")
 
     def decode(
         self, records: Records, start: int, nodes: AvroNodes, columns: Int64s, is_done: npt.NDArray[np.bool_]
@@ -73,7 +74,7 @@ class AvroRows:
         Returns:
             Their number, or the record for which a column that is full needs more room.
         """
-        data, starts, is_given = records
+        data, starts, is_given, skip = records
         assert nodes.table.shape[1] == len(NodeWord)
         assert columns.shape[1] == len(ColumnWord)
         return int(
@@ -83,6 +84,7 @@ class AvroRows:
                 address(is_given),
                 start,
                 len(is_given),
+                skip,
                 address(nodes.table),
                 address(columns),
                 len(columns),

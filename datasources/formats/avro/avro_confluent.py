@@ -14,7 +14,7 @@ from datasources.formats.avro.avro_decoder import AvroDatumDecoder
 from datasources.formats.avro.schema.avro_schema import AvroSchema, parse_avro_schema
 from datasources.formats.registry.registry_options import RegistrySettings
 from datasources.formats.registry.schema_registry import RegisteredText, SchemaRegistry, UnknownSchemaError
-from datasources.formats.registry.wire_format import headers_of, without_headers
+from datasources.formats.registry.wire_format import HEADER_BYTES, headers_of
 
 KIND = "AVRO"
 
@@ -51,9 +51,10 @@ class AvroConfluentDecoder:
         """
         values = values.cast(pa.binary())
         headers = headers_of(values)
+        single = headers.single_id()
+        if single is not None and not isinstance(decoder := self._decoder(single), str):
+            return decoder.decode(values)
         groups = [(self._decoder(schema_id), rows) for schema_id, rows in headers.by_id()]
-        if len(groups) == 1 and len(groups[0][1]) == len(values) and not isinstance(groups[0][0], str):
-            return groups[0][0].decode(without_headers(values))
         reasons = dict(headers.reasons)
         batches: list[pa.RecordBatch] = [_nulls(self.schema, 1)]
         sources = np.zeros(len(values), np.int64)
@@ -61,7 +62,7 @@ class AvroConfluentDecoder:
             if isinstance(decoder, str):
                 reasons |= dict.fromkeys(rows.tolist(), decoder)
                 continue
-            found = decoder.decode(without_headers(values.take(pa.array(rows))))
+            found = decoder.decode(values.take(pa.array(rows)))
             reasons |= {int(rows[at]): reason for at, reason in found.reasons.items()}
             sources[rows] = sum(map(len, batches)) + np.arange(len(rows))
             batches.append(found.columns)
@@ -93,7 +94,7 @@ class AvroConfluentDecoder:
             self._client.append(SchemaRegistry(self.registry))
         try:
             writer = parsed(self._client[0].schema(schema_id, KIND))
-            return AvroDatumDecoder(writer, self.schema, self.reader, self.columns)
+            return AvroDatumDecoder(writer, self.schema, self.reader, self.columns, HEADER_BYTES)
         except UnknownSchemaError as error:
             return str(error)
         except SchemaError as error:

@@ -16,7 +16,7 @@ from datasources.formats.avro.schema.avro_schema import AvroSchema
 
 @dataclass(frozen=True, slots=True)
 class AvroDatumDecoder:
-    """Decodes records that were written with one schema, without a container or a header before them.
+    """Decodes records that were written with one schema, without a container around them.
 
     It is configuration until its first batch, and is pickled as such. Not thread-safe.
 
@@ -26,6 +26,7 @@ class AvroDatumDecoder:
         reader: the schema that the user expects, by whose names, aliases and defaults fields are found; None = columns
             take the writer's fields of their names.
         wanted: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+        skip: bytes at the head of each payload that are not the record's, such as the id of its schema.
 
     Raises:
         SchemaError: the columns cannot take the writer's values, or lack one of `wanted`.
@@ -35,6 +36,7 @@ class AvroDatumDecoder:
     columns: pa.Schema
     reader: AvroSchema | None = None
     wanted: tuple[str, ...] | None = None
+    skip: int = 0
     _plan: Plan = field(init=False, repr=False, compare=False)
     _engine: list[AvroEngine] = field(init=False, repr=False, compare=False, default_factory=list)
 
@@ -45,7 +47,7 @@ class AvroDatumDecoder:
         object.__setattr__(self, "_plan", resolve(self.writer, self.columns, self.reader))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return AvroDatumDecoder, (self.writer, self.columns, self.reader, self.wanted)
+        return AvroDatumDecoder, (self.writer, self.columns, self.reader, self.wanted, self.skip)
 
     @property
     def schema(self) -> pa.Schema:
@@ -61,7 +63,7 @@ class AvroDatumDecoder:
         """
         wanted = [f for f in self.columns if self.wanted is None or f.name in self.wanted]
         if not self._engine:
-            self._engine.append(AvroEngine(self._plan, self.columns, wanted))
+            self._engine.append(AvroEngine(self._plan, self.columns, wanted, self.skip))
         found, statuses, reasons = self._engine[0].decode(values.cast(pa.binary()))
         arrays = dict(zip((f.name for f in wanted), found, strict=True))
         columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.columns]

@@ -23,14 +23,15 @@ class AvroEngine:
         plan: what to do with each value; whether a record is bad does not depend on `wanted`.
         schema: the columns of the plan.
         wanted: those to decode.
+        skip: bytes at the head of each payload that are not the record's.
     """
 
-    def __init__(self, plan: Plan, schema: pa.Schema, wanted: Sequence[pa.Field]) -> None:
+    def __init__(self, plan: Plan, schema: pa.Schema, wanted: Sequence[pa.Field], skip: int = 0) -> None:
         self._column_indexes = [schema.get_field_index(f.name) for f in wanted]
         self._types = [f.type for f in wanted]
-        self._slow_path = SlowPathDecoder(plan)
+        self._slow_path = SlowPathDecoder(plan, skip)
         library = native()
-        self._native_path = None if library is None else NativeDecoder(library, plan, wanted)
+        self._native_path = None if library is None else NativeDecoder(library, plan, wanted, skip)
 
     def decode(self, values: pa.Array) -> tuple[list[pa.Array], npt.NDArray[np.uint8] | None, dict[int, str]]:
         """Decode one batch of payloads, `pa.binary()`; null stands for a Kafka null value.

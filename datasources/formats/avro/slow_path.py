@@ -48,17 +48,19 @@ _EXACT: Final = Context(prec=60)
 
 
 class SlowPathDecoder:
-    """Decodes single records."""
+    """Decodes single records, behind `skip` bytes that are not theirs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, skip: int = 0) -> None:
         self._root = plan.root
+        self._skip = skip
 
-    def row(self, raw: bytes) -> list[object]:
+    def row(self, payload: bytes) -> list[object]:
         """Return the record's values, one for each column, as `pa.array` takes them.
 
         Raises:
             BadRecord: it cannot be decoded.
         """
+        raw = payload[self._skip :]
         datum = _Datum(raw)
         try:
             values = _record_values(datum, self._root)

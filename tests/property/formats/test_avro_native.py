@@ -22,6 +22,7 @@ from tests.support.decoded_values import plain
 
 ALL = settings(deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32)
+HEAD = b"\x00\x80\xff\x01\x7f"
 
 
 def check(library, plan: Plan, columns: pa.Schema, records: list[bytes], wanted: list[str] | None = None) -> list[bool]:
@@ -43,6 +44,9 @@ def check(library, plan: Plan, columns: pa.Schema, records: list[bytes], wanted:
         column.validate(full=True)
         at = columns.get_field_index(field.name)
         assert plain(column) == plain(pa.array([row[at] for row in rows], field.type))
+    framed = NativeDecoder(library, plan, fields, len(HEAD)).decode(exact_binaries([HEAD + raw for raw in records]))
+    assert framed.is_done.tolist() == is_good
+    assert [plain(column) for column in framed.columns] == [plain(column) for column in found.columns]
     return is_good
 
 
@@ -234,6 +238,14 @@ def test_other_texts_are_bad(library, text):
     schema, columns = record_of("string"), parse_schema("f0 STRING")
     records = [number(len(raw)) + raw for raw in (text, b"abcdefgh" + text, b"abcdefgh" * 2 + text + b"x")]
     assert not any(check(library, resolve(parsed(schema), columns), columns, records))
+
+
+def test_a_payload_that_is_shorter_than_what_is_skipped_is_left(library):
+    schema, columns = {"type": "record", "name": "Empty", "fields": []}, parse_schema("x INT")
+    plan = resolve(parsed(schema), columns)
+    payloads = [HEAD[:size] for size in range(len(HEAD) + 1)] + [HEAD + b"\0"]
+    found = NativeDecoder(library, plan, list(columns), len(HEAD)).decode(exact_binaries(payloads))
+    assert found.is_done.tolist() == [payload == HEAD for payload in payloads]
 
 
 def test_a_slice_of_a_batch_is_decoded(library):

@@ -21,13 +21,15 @@ class NativeDecoder:
         library: the C library.
         plan: what to do with each value.
         wanted: the columns to decode; the others are validated and not kept.
+        skip: bytes at the head of each payload that are not the record's.
     """
 
-    def __init__(self, library: NativeLibrary, plan: Plan, wanted: Sequence[pa.Field]) -> None:
+    def __init__(self, library: NativeLibrary, plan: Plan, wanted: Sequence[pa.Field], skip: int = 0) -> None:
         self._library = library
         self._columns = plan.tree.table
         self._wanted = plan.tree.wanted(wanted)
         self._nodes = nodes_of(plan.root)
+        self._skip = skip
 
     def decode(self, values: pa.Array) -> PartialRows:
         """Decode the valid records of a batch.
@@ -42,7 +44,7 @@ class NativeDecoder:
         _, starts, data = values.buffers()
         begins = np.frombuffer(starts, np.int32, count + 1, values.offset * 4)
         content = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
-        records = content, begins, np.ascontiguousarray(np.asarray(values.is_valid()))
+        records = content, begins, np.ascontiguousarray(np.asarray(values.is_valid())), self._skip
         is_done = np.zeros(count, np.bool_)
         buffers = ColumnBuffers(self._columns, self._wanted, count, int(begins[-1] - begins[0]))
         at = 0

@@ -200,8 +200,16 @@ def test_payloads_may_be_strings():
     assert decoder.decode(pa.array(["\2a", None], pa.string())).columns.to_pylist() == [{"x": "a"}, {"x": None}]
 
 
+def test_bytes_at_the_head_of_payloads_are_skipped():
+    every = decode(AvroDatumDecoder(WRITER, COLUMNS), *PAYLOADS)
+    framed = [None if each is None else b"\0\xff\x80\2\4" + each for each in PAYLOADS]
+    found = decode(AvroDatumDecoder(WRITER, COLUMNS, skip=5), *framed)
+    assert found.columns.equals(every.columns)
+    assert dict(found.reasons) == dict(every.reasons)
+
+
 def test_a_decoder_is_pickled_as_configuration():
-    decoder = AvroDatumDecoder(WRITER, COLUMNS, WRITER, ("x",))
+    decoder = AvroDatumDecoder(WRITER, COLUMNS, WRITER, ("x",), 1)
     first = decode(decoder, *PAYLOADS)
     again = pickle.loads(pickle.dumps(decoder))
     assert again == decoder

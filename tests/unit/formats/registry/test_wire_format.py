@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.formats.registry.wire_format import HEADER_BYTES, headers_of, without_headers
+from datasources.formats.registry.wire_format import HEADER_BYTES, headers_of
 
 _PAYLOADS = st.lists(
     st.one_of(
@@ -35,10 +35,16 @@ def test_ids_are_those_of_the_headers_also_in_a_slice(payloads, skipped):
         assert (index in found.reasons) == (payload is not None and not has_header)
     groups = list(found.by_id())
     assert sorted(int(index) for _, rows in groups for index in rows) == np.flatnonzero(found.has_header).tolist()
-    for _, rows in groups:
-        behind = without_headers(pa.array(payloads[skipped:], pa.binary()).take(pa.array(rows)))
-        assert behind.to_pylist() == [payloads[skipped:][row][HEADER_BYTES:] for row in rows]
     assert all((found.ids[rows] == schema_id).all() for schema_id, rows in groups)
+    assert found.single_id() == (groups[0][0] if len(groups) == 1 and not found.reasons else None)
+
+
+def test_one_id_is_that_of_all_payloads_that_exist():
+    one, other = struct.pack(">bI", 0, 2**32 - 1), struct.pack(">bI", 0, 7)
+    assert headers_of(pa.array([one, None, one + b"x"])).single_id() == 2**32 - 1
+    assert headers_of(pa.array([one, other])).single_id() is None
+    assert headers_of(pa.array([one, b"{}"])).single_id() is None
+    assert headers_of(pa.array([None, None], pa.binary())).single_id() is None
 
 
 @pytest.mark.parametrize(
