@@ -5,7 +5,7 @@ from __future__ import annotations
 from datasources.formats.api.format import Format
 from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
 from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
-from datasources.formats.json.json_descriptor import JSON
+from datasources.formats.json.json_descriptor import JSON, JSON_CONFLUENT
 from datasources.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
@@ -13,6 +13,7 @@ FORMATS: dict[str, Format] = {
     for each in (
         RAW,
         JSON,
+        JSON_CONFLUENT,
         AVRO,
         AVRO_CONFLUENT,
         DEBEZIUM_JSON,

@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from datasources.errors import OptionError, SchemaError
+from datasources.errors import OptionError
 from datasources.formats.api.decoder import Decoder
 from datasources.formats.api.flink_options import IGNORE_PARSE_ERRORS
 from datasources.formats.api.format import ColumnsRequest, DecoderSettings, Format
@@ -15,7 +15,6 @@ from datasources.formats.registry.registry_options import REGISTRY_OPTIONS, regi
 
 _AVRO: Final = "avro"
 _CONFLUENT: Final = "avro-confluent"
-_WAY_ON: Final = "declare the columns"
 
 
 def _avro(settings: DecoderSettings) -> Decoder:
@@ -52,19 +51,12 @@ def _confluent_columns(request: ColumnsRequest) -> pa.Schema:
     from datasources.formats.avro.avro_confluent import KIND, parsed
     from datasources.formats.avro.avro_options import given_schema
     from datasources.formats.avro.schema.avro_columns import columns_of
-    from datasources.formats.registry.schema_registry import SchemaRegistry
+    from datasources.formats.registry.registered_columns import registered_columns
 
     given = given_schema(request.options, _CONFLUENT)
     if given is not None:
         return columns_of(given)
-    subject = request.options.get("subject") or request.subject
-    if subject is None:
-        raise OptionError(f"there are several topics: name a subject by '{_CONFLUENT}.subject', or {_WAY_ON}.")
-    newest = SchemaRegistry(registry_settings(request.options, _CONFLUENT)).newest(subject, KIND)
-    try:
-        return columns_of(parsed(newest))
-    except SchemaError as error:
-        raise SchemaError(f"the newest schema of the subject '{subject}': {error.message}; {_WAY_ON}") from None
+    return registered_columns(request, _CONFLUENT, KIND, lambda newest: columns_of(parsed(newest)))
 
 
 def _check_confluent(settings: DecoderSettings) -> None:
