@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datasources.formats.api.format import Format
 from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
+from datasources.formats.csv.csv_descriptor import CSV
 from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON, JSON_CONFLUENT
 from datasources.formats.raw import RAW
@@ -14,6 +15,7 @@ FORMATS: dict[str, Format] = {
         RAW,
         JSON,
         JSON_CONFLUENT,
+        CSV,
         AVRO,
         AVRO_CONFLUENT,
         DEBEZIUM_JSON,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from datasources.formats.api.decoder import RecordStatus, RowKind
 from datasources.formats.json.json_engine import JsonColumns
-from datasources.formats.json.text.json_scanner import excerpt
+from datasources.formats.values.excerpt import excerpt
 
 _OPS = ("c", "r", "u", "d", "t")
 _CREATE, _READ, _UPDATE, _DELETE, _TRUNCATE = range(5)

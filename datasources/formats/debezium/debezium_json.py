@@ -29,8 +29,8 @@ from datasources.formats.debezium.source_columns import (
     metadata_column,
 )
 from datasources.formats.json.json_engine import JsonEngine
-from datasources.formats.json.json_format import session_zone
 from datasources.formats.json.json_types import check_json_types
+from datasources.formats.values.session_zone import session_zone
 
 __all__ = ["DEBEZIUM_METADATA", "DebeziumDecoder"]
 

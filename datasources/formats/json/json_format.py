@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from datasources.errors import OptionError, SchemaError
+from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.json.json_types import check_json_types
-from datasources.grammar.zones import Zone, find_zone
+from datasources.formats.values.session_zone import session_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +54,6 @@ class JsonDecoder:
         columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.schema]
         batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
         return Decoded(columns=batch, statuses=found.statuses, reasons=found.reasons)
-
-
-def session_zone(name: str | None) -> Zone | None:
-    """Return the zone of text without one; None if none is given.
-
-    Raises:
-        OptionError: there is no such time zone.
-    """
-    if name is None:
-        return None
-    zone = find_zone(name)
-    if zone is None:
-        raise OptionError(
-            f"there is no time zone '{name}'; give 'scan.session.time-zone' a region such as Europe/Berlin, "
-            "or an offset such as +02:00"
-        )
-    return zone
 
 
 def _unpickled(schema: pa.Schema, time_zone: str | None, columns: tuple[str, ...] | None) -> JsonDecoder:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
-from datasources.formats.json.text.json_scanner import Malformed, Members, excerpt
+from datasources.formats.json.text.json_scanner import Malformed, Members
 from datasources.formats.json.text.json_syntax import parse
 from datasources.formats.json.text.json_text import without_surrogates
 from datasources.formats.json.text.json_values import BadValue, Convert, refusal, scalar_converter
+from datasources.formats.values.excerpt import excerpt
 from datasources.grammar.zones import Zone
 
 

@@ -1,4 +1,5 @@
 """Values that several formats read.
 
-`datetime_text` reads times, `usage_cache` keeps what records still use.
+`datetime_text` reads times, `session_zone` is the zone of those without one, `scalar_text` reads numbers and bytes;
+`excerpt` is what a message shows of a payload, `usage_cache` keeps what records still use.
 """

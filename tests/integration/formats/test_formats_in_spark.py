@@ -118,6 +118,25 @@ def test_json_behind_the_ids_of_a_registry(kafka, registry, frame_rows, sql_rows
     assert frame_rows(topic, declared, "id", "substr(at, 18, 2)") == [(n, f"{n:02d}") for n in range(10)]
 
 
+def test_csv_as_flink_writes_it(written, frame_rows, sql_rows):
+    lines = [f'{n};"a;""{n}""";{AT + dt.timedelta(seconds=n):%Y-%m-%d %H:%M:%S}Z;x|{n}' for n in range(6)]
+    topic = written([(None, each.encode()) for each in [*lines, "1;2", "-;-;2026-03-01 00:00:06Z;", ""]])
+    options = {"format": "csv", "csv.field-delimiter": ";", "csv.array-element-delimiter": "|", "csv.null-literal": "-"}
+    counted = sql_rows(
+        topic,
+        {**options, "csv.ignore-parse-errors": "true"},
+        "SELECT COUNT(*) AS n, SUM(id) AS ids FROM TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '3' SECOND) "
+        "GROUP BY window_start, window_end",
+        "id INT, name STRING, at TIMESTAMP_LTZ(3), list ARRAY<STRING>, WATERMARK FOR at AS at",
+    )
+    assert counted == [(1, None), (3, 12), (3, 3)]
+    schema = {"schema": "id INT, name STRING, at TIMESTAMP, list ARRAY<STRING>"}
+    found = frame_rows(topic, {**options, **schema, "format.on-error": "skip"}, "id", "name", "list")
+    assert found == [*((n, f'a;"{n}"', ["x", str(n)]) for n in range(6)), (None, None, [])]
+    with pytest.raises(Exception, match=f"topic '{topic}', partition 0, offset 6 .* it has 2 fields, and the table 4"):
+        frame_rows(topic, {**options, **schema}, "id")
+
+
 def test_a_json_schema_without_columns_is_refused_where_none_are_declared(registry, frame_rows):
     schema = {**JSON_SCHEMA, "properties": {"id": {"type": ["integer", "string"]}}}
     registry.client().register_schema("choices-value", Schema(json.dumps(schema), "JSON"))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
+from datasources.formats.values.excerpt import excerpt
+
 MAX_DEPTH = 1_000
 """Objects and arrays that may be open at once. Source: Jackson's StreamReadConstraints, Spark's default."""
 MAX_NAME_LENGTH = 50_000
 """Characters in the name of a member. Source: as above."""
 MAX_NUMBER_LENGTH = 1_000
 """Digits in a number, those of its exponent included. Source: as above."""
-
-_EXCERPT_LENGTH = 60
 
 
 class Members(list[tuple[str, object]]):
@@ -38,12 +38,6 @@ class Fraction(str):
 
 class Malformed(ValueError):
     """The text is no JSON document; the message has the position and the reason."""
-
-
-def excerpt(text: str, start: int = 0) -> str:
-    """Return the part of a payload that a message may show."""
-    part = text[start : start + _EXCERPT_LENGTH]
-    return repr(part) + ("..." if start + _EXCERPT_LENGTH < len(text) else "")
 
 
 def check_number(text: str) -> str:

@@ -7,22 +7,18 @@ rejects are rejected: text to a number (except in DECIMAL), a fraction to an int
 
 from __future__ import annotations
 
-import binascii
-import decimal
-import math
-import re
-import struct
 from collections.abc import Callable
 from decimal import Decimal
 
-import numpy as np
 import pyarrow as pa
 
 from datasources.arrow_types import NTZ, TIMESTAMP
-from datasources.formats.json.text.json_scanner import Fraction, Whole, excerpt
+from datasources.formats.json.text.json_scanner import Fraction, Whole
 from datasources.formats.json.text.json_text import as_text, without_surrogates
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.formats.values.datetime_text import ZoneMissing, read_date, read_local, read_timestamp
+from datasources.formats.values.excerpt import excerpt
+from datasources.formats.values.scalar_text import UnreadableScalar, decimal_reader, nearest_float, read_base64
 from datasources.grammar.timestamp_text import UnreadableText
 from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
@@ -47,11 +43,6 @@ _NAMED_DOUBLES = {
     "-INF": float("-inf"),
     "-Infinity": float("-inf"),
 }
-_DECIMAL_TEXT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?\Z")
-_MAX_EXPONENT = 100_000
-_LAST_BMP_CHARACTER = "\uffff"
-_BASE64 = re.compile(r"[\x00-\x20]*(?:(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)[\x00-\x20]*)*\Z")
-_BASE64_GROUP = re.compile(r"[^\x00-\x20]{4}")
 _INT8_VALUES = 2**8
 _INT8_MAX = 2**7 - 1
 
@@ -133,27 +124,8 @@ def _float(value: object) -> float:
         double = _double(value)
     except BadValue:
         raise refusal(pa.float32(), value) from None
-    if type(value) is not str and double != 0 and math.isfinite(double):
-        double = _rounded_to_odd(str(value), double)
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.float32(double))
-
-
-def _rounded_to_odd(text: str, nearest: float) -> float:
-    """Return the double rounded to odd, so that converting it to a float does not round twice.
-
-    Java reads a float from its text. The nearest double may be the exact middle of two floats where the text is not;
-    the double next to zero from the text with its last bit set never is.
-    """
-    exact, found = Decimal(text), Decimal(nearest)
-    if exact == found:
-        return nearest
-    (bits,) = _DOUBLE_BITS.unpack(_DOUBLE.pack(nearest))
-    (odd_double,) = _DOUBLE.unpack(_DOUBLE_BITS.pack((bits - (found.copy_abs() > exact.copy_abs())) | 1))
-    return float(odd_double)
-
-
-_DOUBLE, _DOUBLE_BITS = struct.Struct("<d"), struct.Struct("<q")
+    # A name of an infinity has no digits, and those of a number decide how it is rounded.
+    return nearest_float(str(value), double)
 
 
 def _timestamp(zone: Zone | None) -> Convert:
@@ -193,41 +165,26 @@ def _from_text(arrow: pa.DataType, read: Callable[[str], int]) -> Convert:
 
 def _decimal(precision: int, scale: int) -> Convert:
     arrow = pa.decimal128(precision, scale)
-    unit = Decimal(1).scaleb(-scale)
-    # One digit more than fits: rounding may carry into it, and then it is seen.
-    context = decimal.Context(prec=precision + 2, rounding=decimal.ROUND_HALF_UP, traps=[decimal.InvalidOperation])
+    read = decimal_reader(precision, scale)
 
     def convert(value: object) -> Decimal:
-        text = value.replace(",", "") if type(value) is str else value
-        if not isinstance(text, str) or _is_no_decimal(text):
+        if not isinstance(value, str):
             raise refusal(arrow, value)
-        number = Decimal(text)
-        if number and number.adjusted() > precision - scale:
-            raise refusal(arrow, value, "it has too many digits")
-        rounded = number.quantize(unit, context=context)
-        if rounded.adjusted() >= precision - scale and rounded:
-            raise refusal(arrow, value, "it has too many digits")
-        return rounded
+        try:
+            return read(value.replace(",", "") if type(value) is str else value)
+        except UnreadableScalar as reason:
+            raise refusal(arrow, value, str(reason)) from None
 
     return convert
 
 
-def _is_no_decimal(text: str) -> bool:
-    match = _DECIMAL_TEXT.match(text)
-    if match is None or max(text) > _LAST_BMP_CHARACTER:
-        return True
-    # The time that one record takes grows with its exponent; Spark needs seconds for one of some millions.
-    exponent = (match.group(1) or "").lstrip("+-").lstrip("0")
-    return len(exponent) > len(str(_MAX_EXPONENT)) or int(exponent or 0) > _MAX_EXPONENT
-
-
 def _binary(value: object) -> bytes:
-    if type(value) is not str or _BASE64.match(value) is None:
-        raise refusal(pa.binary(), value, "" if type(value) is not str else "it is no base64")
-    if "=" not in value:
-        return binascii.a2b_base64(value)
-    # Padding may close every group, not only the last one.
-    return b"".join(binascii.a2b_base64(group) for group in _BASE64_GROUP.findall(value))
+    if type(value) is not str:
+        raise refusal(pa.binary(), value)
+    try:
+        return read_base64(value)
+    except UnreadableScalar as reason:
+        raise refusal(pa.binary(), value, str(reason)) from None
 
 
 def _string(value: object) -> str:
