@@ -5,7 +5,7 @@ from __future__ import annotations
 from datasources.formats.api.format import Format
 from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
 from datasources.formats.csv.csv_descriptor import CSV
-from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
+from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_AVRO_CONFLUENT, DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON, JSON_CONFLUENT
 from datasources.formats.raw import RAW
 
@@ -19,6 +19,7 @@ FORMATS: dict[str, Format] = {
         AVRO,
         AVRO_CONFLUENT,
         DEBEZIUM_JSON,
+        DEBEZIUM_AVRO_CONFLUENT,
     )
 }
 """The formats by name, in the order of the reference of options."""

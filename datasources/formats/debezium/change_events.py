@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from datasources.formats.api.decoder import RecordStatus, RowKind
-from datasources.formats.json.json_engine import JsonColumns
 from datasources.formats.values.excerpt import excerpt
 
 _OPS = ("c", "r", "u", "d", "t")
@@ -21,6 +22,20 @@ _KIND_OF = np.array(
     dtype=np.uint8,  # the last one is for no op, whose index is -1
 )
 _NAMES = {_CREATE: "an insert", _READ: "a snapshot read", _UPDATE: "an update", _DELETE: "a delete"}
+
+
+class Checked(Protocol):
+    """Which events were decoded: a status of each, None = all are OK, and why one is bad."""
+
+    @property
+    def statuses(self) -> NDArray[np.uint8] | None:
+        """Of each event."""
+        ...
+
+    @property
+    def reasons(self) -> Mapping[int, str]:
+        """Of bad ones."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +51,7 @@ class Events:
     """
 
     statuses: NDArray[np.uint8] | None
-    reasons: dict[int, str]
+    reasons: Mapping[int, str]
     records: NDArray[np.int64] | None
     kinds: NDArray[np.uint8]
     sources: NDArray[np.int64]
@@ -65,11 +80,11 @@ class Events:
         return self.row_count == self.event_count and bool((self.sources >= self.event_count).all())
 
 
-def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: JsonColumns) -> Events:
-    """Return the rows of events."""
+def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: Checked, hint: str) -> Events:
+    """Return the rows of events; `hint` ends the reason of a record that is no event."""
     count = len(op)
     ops = pc.index_in(op, value_set=pa.array(_OPS)).fill_null(_NO_OP).to_numpy(zero_copy_only=False).astype(np.int64)
-    statuses, reasons = _with_statuses(ops, op, _validity(before), _validity(after), found)
+    statuses, reasons = _with_statuses((ops, op, hint), _validity(before), _validity(after), found)
     if statuses is not None:
         ops[statuses != RecordStatus.OK] = _NO_OP
     is_update = ops == _UPDATE
@@ -93,10 +108,13 @@ def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: JsonColumns)
 
 
 def _with_statuses(
-    ops: NDArray[np.int64], op: pa.Array, before: NDArray[np.bool_], after: NDArray[np.bool_], found: JsonColumns
-) -> tuple[NDArray[np.uint8] | None, dict[int, str]]:
+    of_op: tuple[NDArray[np.int64], pa.Array, str],
+    before: NDArray[np.bool_],
+    after: NDArray[np.bool_],
+    found: Checked,
+) -> tuple[NDArray[np.uint8] | None, Mapping[int, str]]:
     """Return the status of each event and the reasons of bad ones, from the decoder or from the op."""
-    statuses = found.statuses
+    (ops, op, hint), statuses = of_op, found.statuses
     needs_after = (ops == _CREATE) | (ops == _READ) | (ops == _UPDATE)
     needs_before = (ops == _UPDATE) | (ops == _DELETE)
     wrong = (ops == _NO_OP) | (needs_after & ~after) | (needs_before & ~before)
@@ -109,18 +127,15 @@ def _with_statuses(
     reasons = dict(found.reasons)
     for event in np.flatnonzero(wrong).tolist():
         lacks_before = bool(needs_before[event] and not before[event])
-        reasons[event] = _reason(int(ops[event]), op[event].as_py(), lacks_before=lacks_before)
+        reasons[event] = _reason(int(ops[event]), op[event].as_py(), hint, lacks_before=lacks_before)
     return statuses, reasons
 
 
-def _reason(op: int, text: str | None, *, lacks_before: bool) -> str:
+def _reason(op: int, text: str | None, hint: str, *, lacks_before: bool) -> str:
     if op == _NO_OP:
         known = ", ".join(_OPS)
         if text is None:
-            return (
-                f'it is no Debezium event: it has no "op" (one of {known}); if there is a schema around the event, set '
-                f"'debezium-json.schema-include' to 'true'"
-            )
+            return f'it is no Debezium event: it has no "op" (one of {known}){hint}'
         return f'the "op" {excerpt(text)} of the Debezium event is not one of {known}'
     if lacks_before:
         return (

@@ -20,7 +20,7 @@ DEBEZIUM_METADATA: Mapping[str, pa.DataType] = {
 }
 """Keys and types. Source: Flink DebeziumJsonDecodingFormat."""
 
-_INGESTION, _PROPERTIES = "ingestion-timestamp", "source.properties"
+_INGESTION, PROPERTIES = "ingestion-timestamp", "source.properties"
 _MEMBERS = {
     "source.timestamp": "ts_ms",
     "source.database": "db",
@@ -39,8 +39,8 @@ def envelope_metadata(keys: Sequence[str]) -> pa.Schema:
     """
     fields = [pa.field("ts_ms", pa.int64())] if _INGESTION in keys else []
     members = [_MEMBERS[key] for key in _MEMBERS if key in keys]
-    if _PROPERTIES in keys:
-        fields.append(pa.field("source", DEBEZIUM_METADATA[_PROPERTIES]))
+    if PROPERTIES in keys:
+        fields.append(pa.field("source", DEBEZIUM_METADATA[PROPERTIES]))
     elif members:
         fields.append(pa.field("source", pa.struct([pa.field(name, _MEMBER_TYPES[name]) for name in members])))
     return pa.schema(fields)
@@ -54,7 +54,7 @@ def metadata_column(key: str, parts: Mapping[str, pa.Array]) -> pa.Array:
     if key == _INGESTION:
         return _instants(parts["ts_ms"])
     source = parts["source"]
-    if key == _PROPERTIES:
+    if key == PROPERTIES:
         return source
     member = _MEMBERS[key]
     if pa.types.is_map(source.type):

@@ -5,7 +5,8 @@ Source: Flink's KafkaConnectorOptionsUtil.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -19,12 +20,27 @@ from datasources.formats.schema_text.ddl_types import type_text
 from datasources.kafka.record.flink_format_options import FlinkOptions, check_flink_options, own_options
 from datasources.kafka.record.raw_columns import RAW_COLUMNS, raw_schema
 from datasources.kafka.record.record_layout import RecordLayout
-from datasources.kafka.record.record_options import RecordOptions
-from datasources.kafka.record.resolve_keys import key_columns_of, require_upsert, value_columns_of
+from datasources.kafka.record.record_options import FieldsInclude, RecordOptions
+from datasources.kafka.record.resolve_keys import key_columns_of, listed_names, require_upsert, value_columns_of
 
 __all__ = ["resolve_layout"]
 
 V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The key or the value of records: `name`, its format and the options of that which were set."""
+
+    name: str
+    format: Format
+    options: tuple[tuple[str, Any], ...]
+
+    def found(self, topic: str | None) -> pa.Schema:
+        """Return the columns that the format finds."""
+        assert self.format.columns is not None
+        subject = None if topic is None else f"{topic}-{self.name}"
+        return self.format.columns(ColumnsRequest(options=dict(self.options), subject=subject))
 
 
 def resolve_layout(
@@ -45,7 +61,8 @@ def resolve_layout(
     value_format = DEFAULT_FORMAT if name is None else FORMATS[name]
     key_format = None if options.key_format is None else FORMATS[options.key_format]
     check_flink_options(flink, value_format, key_format)
-    value_options = own_options(flink, value_format, ("", "value."))
+    value = _Side("value", value_format, own_options(flink, value_format, ("", "value.")))
+    key = None if key_format is None else _Side("key", key_format, own_options(flink, key_format, ("key.",)))
     if formats.ddl is None and value_format.columns is None:
         return _without_schema(options, value_format)
     if options.include_headers:
@@ -53,7 +70,7 @@ def resolve_layout(
             "option 'includeHeaders' adds a column to the raw ones: it cannot be combined with 'schema'. Read headers "
             "as metadata: 'headers' or 'header-list'."
         )
-    schema = _columns(options, formats, value_format, dict(value_options), topic)
+    schema = _found_columns(options, value, key, topic) if formats.ddl is None else parse_schema(formats.ddl)
     key_columns = key_columns_of(options, schema)
     require_upsert(options, value_format, key_columns)
     value_columns = value_columns_of(options, schema, key_columns)
@@ -63,8 +80,8 @@ def resolve_layout(
         key_format=key_format,
         key_columns=key_columns,
         is_upsert=options.is_upsert,
-        value_options=value_options,
-        key_options=() if key_format is None else own_options(flink, key_format, ("key.",)),
+        value_options=value.options,
+        key_options=() if key is None else key.options,
     )
     _check_types(schema, layout)
     if value_format.is_raw and len(value_columns) > 1:
@@ -72,16 +89,41 @@ def resolve_layout(
     return schema, layout
 
 
-def _columns(
-    options: RecordOptions, formats: FormatOptions, value: Format, value_options: Mapping[str, Any], topic: str | None
-) -> pa.Schema:
-    """Return the columns as declared, or as the format of the values finds them."""
-    if formats.ddl is not None:
-        return parse_schema(formats.ddl)
-    assert value.columns is not None
-    _require_schema(options, "the columns that the format finds are those of values")
-    subject = None if topic is None else f"{topic}-value"
-    return value.columns(ColumnsRequest(options=value_options, subject=subject))
+def _found_columns(options: RecordOptions, value: _Side, key: _Side | None, topic: str | None) -> pa.Schema:
+    """Return the columns that the formats find: those of values, behind those of keys that values do not contain."""
+    found = value.found(topic)
+    if key is None or options.fields_include is not FieldsInclude.EXCEPT_KEY:
+        return found
+    if key.format.columns is None:
+        raise OptionError(
+            f"option 'value.fields-include' = 'EXCEPT_KEY' needs 'schema': the format '{key.format.name}' of the keys "
+            "finds no columns."
+        )
+    prefix = options.key_fields_prefix or ""
+    keys = [field.with_name(prefix + field.name) for field in key.found(topic)]
+    _require_apart([field.name for field in keys], found.names)
+    _require_listed([field.name for field in keys], options)
+    return pa.schema([*keys, *found])
+
+
+def _require_apart(keys: Sequence[str], values: Sequence[str]) -> None:
+    both = [name for name in keys if name.lower() in {other.lower() for other in values}]
+    if both:
+        raise OptionError(
+            f"key and value both have the columns {_quoted(both)}: set 'key.fields-prefix', or leave out "
+            "'value.fields-include' if they are the same."
+        )
+
+
+def _require_listed(keys: Sequence[str], options: RecordOptions) -> None:
+    """Require that the columns that are found in the key are those that are its columns by the options, if any are."""
+    for option, text in (("key.fields", options.key_fields), ("primary-key", options.primary_key)):
+        listed = listed_names(option, text)
+        if listed and set(listed) != set(keys):
+            raise OptionError(
+                f"option '{option}' names {_quoted(listed)}, and the columns that are found in the key are "
+                f"{_quoted(keys)}: name these, or declare the columns."
+            )
 
 
 def _without_schema(options: RecordOptions, value_format: Format) -> tuple[pa.Schema, RecordLayout]:

@@ -39,8 +39,11 @@ def with_found_columns(spark: SparkSession, table: TableDefinition) -> TableDefi
     connector = None if name is None else connector_of(spark, name)
     if connector is None or connector.source is None:
         return table
+    given = {**connector.options, **options}
+    if table.primary_key is not None and "scan.upsert" in given:
+        given["primary-key"] = ";".join(table.primary_key.columns)
     try:
-        found = connector.source.found_columns(expand({**connector.options, **options}))
+        found = connector.source.found_columns(expand(given))
     except TidemarkError as error:
         raise type(error)(f"table '{table.name}': {error.message}") from None
     return table if found is None else replace(table, columns=(*_declared(found), *table.columns))

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka.schema_registry import Schema
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
 
 from datasources import read_stream
 from datasources.errors import OptionError, SchemaError
@@ -29,6 +31,24 @@ JSON_SCHEMA = {
     },
     "required": ["id", "at"],
 }
+
+VALUE = {
+    "type": "record",
+    "name": "Value",
+    "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": ["null", "string"], "default": None}],
+}
+ENVELOPE = {
+    "type": "record",
+    "name": "Envelope",
+    "fields": [
+        {"name": "before", "type": ["null", VALUE], "default": None},
+        {"name": "after", "type": ["null", "Value"], "default": None},
+        {"name": "op", "type": "string"},
+        {"name": "ts_ms", "type": "long"},
+    ],
+}
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "int"}]}
+NAME = {"type": "record", "name": "Name", "fields": [{"name": "name", "type": ["null", "string"]}]}
 
 Rows = list[tuple[Any, ...]]
 
@@ -93,6 +113,11 @@ def finished(spark: Any, frame: Any) -> Rows:
     return sorted((tuple(row) for row in spark.table("found").collect()), key=str)
 
 
+def avro(registry: SchemaRegistryServer, topic: str, field: MessageField, schema: Any, value: Any) -> bytes:
+    """A value as Confluent's serializer writes it."""
+    return AvroSerializer(registry.client(), json.dumps(schema))(value, SerializationContext(topic, field))
+
+
 def json_orders(registry: SchemaRegistryServer, topic: str) -> list[bytes]:
     """Ten orders a second apart, behind the id of their schema."""
     schema_id = registry.client().register_schema(f"{topic}-value", Schema(json.dumps(JSON_SCHEMA), "JSON"))
@@ -135,6 +160,52 @@ def test_csv_as_flink_writes_it(written, frame_rows, sql_rows):
     assert found == [*((n, f'a;"{n}"', ["x", str(n)]) for n in range(6)), (None, None, [])]
     with pytest.raises(Exception, match=f"topic '{topic}', partition 0, offset 6 .* it has 2 fields, and the table 4"):
         frame_rows(topic, {**options, **schema}, "id")
+
+
+def test_debeziums_events_in_avro(kafka, registry, frame_rows, sql_rows):
+    topic = kafka.create_topic()
+    one, two, other = {"id": 1, "name": "a"}, {"id": 2, "name": None}, {"id": 1, "name": "b"}
+    events = [(None, one, "c"), (None, two, "r"), (one, other, "u"), (two, None, "d")]
+    values = ({"before": before, "after": after, "op": op, "ts_ms": BASE} for before, after, op in events)
+    payloads = [avro(registry, topic, MessageField.VALUE, ENVELOPE, each) for each in values]
+    kafka.produce(topic, 0, [(None, each, BASE) for each in [*payloads, None]])
+    options = {"format": "debezium-avro-confluent", "debezium-avro-confluent.url": registry.url}
+    metadata = {"scan.metadata": "kind FROM row_kind, at FROM value.ingestion-timestamp"}
+    rows = [("+I", 1, "a"), ("+I", 2, None), ("+U", 1, "b"), ("-D", 2, None), ("-U", 1, "a")]
+    assert frame_rows(topic, {**options, **metadata}, "kind", "id", "name") == rows
+    assert set(frame_rows(topic, {**options, **metadata}, "unix_millis(at)")) == {(BASE,)}
+    kind = "kind STRING METADATA FROM 'row_kind'"
+    assert sql_rows(topic, options, "SELECT kind, id, name FROM t", kind) == rows
+    named = {**options, "schema": "name STRING", "scan.metadata": "kind FROM row_kind"}
+    assert frame_rows(topic, named, "kind", "name") == [(kind, name) for kind, _, name in rows]
+
+
+def test_upserts_whose_keys_and_values_a_registry_knows(kafka, registry, frame_rows, sql_rows):
+    topic = kafka.create_topic()
+    changes = [(1, "a"), (2, "b"), (1, None), (2, "c")]
+    records = [
+        (
+            avro(registry, topic, MessageField.KEY, KEY, {"id": number}),
+            None if name is None else avro(registry, topic, MessageField.VALUE, NAME, {"name": name}),
+            BASE,
+        )
+        for number, name in changes
+    ]
+    kafka.produce(topic, 0, records)
+    options = {
+        "key.format": "avro-confluent",
+        "key.avro-confluent.url": registry.url,
+        "value.format": "avro-confluent",
+        "value.avro-confluent.url": registry.url,
+        "value.fields-include": "EXCEPT_KEY",
+    }
+    rows = [("+U", 1, "a"), ("+U", 2, "b"), ("+U", 2, "c"), ("-D", 1, None)]
+    elements = "kind STRING METADATA FROM 'row_kind', PRIMARY KEY (id) NOT ENFORCED"
+    assert sql_rows(topic, options, "SELECT kind, id, name FROM t", elements, "upsert-kafka") == rows
+    upsert = {**options, "scan.upsert": "true", "primary-key": "id", "scan.metadata": "kind FROM row_kind"}
+    assert frame_rows(topic, upsert, "kind", "id", "name") == rows
+    with pytest.raises(OptionError, match="'primary-key' names 'name', and the columns that are found in the key"):
+        frame_rows(topic, {**upsert, "primary-key": "name"}, "id")
 
 
 def test_a_json_schema_without_columns_is_refused_where_none_are_declared(registry, frame_rows):

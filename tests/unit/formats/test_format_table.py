@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 
@@ -72,9 +73,49 @@ def test_a_new_format_may_find_its_columns():
     assert chunk.columns.to_pylist() == [{"size_of_orders_value": 3}]
 
 
-def test_columns_that_a_format_finds_are_those_of_values():
-    with pytest.raises(OptionError, match=r"option 'key.format' needs 'schema'"):
-        source_of(format="lengths", key__format="lengths", key__fields="size")
+FOUND = {"format": "lengths", "key__format": "lengths"}
+EXCEPT_KEY = {**FOUND, "value__fields_include": "EXCEPT_KEY"}
+
+
+def test_columns_that_a_format_finds_are_those_of_values_if_these_contain_the_key():
+    chunk = chunk_of(source_of(**FOUND, key__fields="size_of_orders_value"), record(5, key=b"a", value=b"abc"))
+    assert chunk.columns.to_pylist() == [{"size_of_orders_value": 3}]
+    with pytest.raises(OptionError, match="'key.fields' names 'size', which is no column"):
+        source_of(**FOUND, key__fields="size")
+
+
+def test_columns_of_keys_are_found_where_values_do_not_contain_them():
+    source = source_of(**EXCEPT_KEY, key__fields="size_of_orders_key")
+    found = chunk_of(source, record(5, key=b"a", value=b"abc")).columns
+    assert found.to_pylist() == [{"size_of_orders_key": 1, "size_of_orders_value": 3}]
+    upsert = {"scan__upsert": "true", "primary_key": "k_size_of_orders_key", "key__fields_prefix": "k_"}
+    source = source_of({"kind": "row_kind"}, **EXCEPT_KEY, **upsert)
+    found = chunk_of(source, record(5, key=b"a")).columns
+    assert found.to_pylist() == [{"k_size_of_orders_key": 1, "size_of_orders_value": None, "kind": "-D"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"key__fields": "size_of_orders_value"}, "in the key are 'size_of_orders_key': name these, or declare"),
+        ({}, "'key.format' = 'lengths' needs 'key.fields'"),
+        ({"key__format": "raw", "key__fields": "k"}, "needs 'schema': the format 'raw' of the keys finds no columns"),
+    ],
+)
+def test_columns_of_keys_that_are_not_found_are_refused(options, why):
+    with pytest.raises(OptionError, match=why):
+        source_of(**{**EXCEPT_KEY, **options})
+
+
+def test_a_column_of_key_and_value_needs_a_prefix(monkeypatch):
+    alike = dataclasses.replace(LENGTHS, columns=lambda _: pa.schema([pa.field("size", pa.int32())]))
+    monkeypatch.setitem(FORMATS, LENGTHS.name, alike)
+    with pytest.raises(OptionError, match="key and value both have the columns 'size': set 'key.fields-prefix'"):
+        source_of(**EXCEPT_KEY, key__fields="size")
+    chunk = chunk_of(
+        source_of(**EXCEPT_KEY, key__fields="k_size", key__fields_prefix="k_"), record(0, key=b"a", value=b"bc")
+    )
+    assert chunk.columns.to_pylist() == [{"k_size": 1, "size": 2}]
 
 
 def test_a_new_format_reads_keys_beside_another_one():
