@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from datasources.formats.api.compression import DEFAULT_MAX_BYTES, Compression
 from datasources.formats.api.format import Format
 from datasources.formats.format_table import DEFAULT_FORMAT
 
@@ -23,6 +24,8 @@ class RecordLayout:
         is_upsert: whether a record without a value deletes the row of its key.
         value_options: those of the value format that its decoder needs, key and value.
         key_options: the same of the key format.
+        compression: how values are compressed before they have their format.
+        max_decompressed_bytes: of a value.
     """
 
     value_format: Format = DEFAULT_FORMAT
@@ -34,6 +37,8 @@ class RecordLayout:
     is_upsert: bool = False
     value_options: tuple[tuple[str, Any], ...] = ()
     key_options: tuple[tuple[str, Any], ...] = ()
+    compression: Compression = Compression.NONE
+    max_decompressed_bytes: int = DEFAULT_MAX_BYTES
 
     @property
     def only_in_key(self) -> tuple[str, ...]:

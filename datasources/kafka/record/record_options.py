@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from datasources.formats.api.compression import DEFAULT_MAX_BYTES, Compression
 from datasources.formats.format_table import FORMATS
 from datasources.options import Choices, OptionGroup
 
@@ -55,6 +56,18 @@ class RecordOptions(OptionGroup):
     )
     value_format: _ValueFormat = Field(
         None, alias="value.format", description="Another name of format, beside key.format."
+    )
+    compression: Compression = Field(
+        Compression.NONE,
+        alias="format.compression",
+        description="How the producer's application compressed each value, in any format; keys are not compressed. "
+        "Kafka's own compression of batches needs no option.",
+    )
+    max_decompressed_bytes: int = Field(
+        DEFAULT_MAX_BYTES,
+        alias="format.max-decompressed-bytes",
+        ge=1,
+        description="How many bytes a value may have decompressed; a record with more is a bad one. Default: 64 MiB.",
     )
     include_headers: bool = Field(False, alias="includeHeaders", description="Adds the column headers to raw columns.")
     key_format: _KeyFormat = Field(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from datasources.formats.api.compression import Compression, DecompressingDecoder
 from datasources.formats.api.decoder import ROW_KINDS, Decoded, RecordStatus, RowKind
 from datasources.formats.api.format import DecoderSettings
 from datasources.kafka.client.record_columns import RecordFields, Records
@@ -155,7 +156,10 @@ def _value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | Non
         time_zone=time_zone,
         options=dict(layout.value_options),
     )
-    return layout.value_format.decoder(settings).decode
+    decoder = layout.value_format.decoder(settings)
+    if layout.compression is not Compression.NONE:
+        decoder = DecompressingDecoder(decoder, layout.compression, layout.max_decompressed_bytes)
+    return decoder.decode
 
 
 def _key_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None) -> _Decode:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from datasources.errors import OptionError, SchemaError
+from datasources.formats.api.compression import Compression
 from datasources.formats.api.format import ColumnsRequest, DecoderSettings, Format
 from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.format_table import DEFAULT_FORMAT, FORMATS
@@ -82,9 +83,12 @@ def resolve_layout(
         is_upsert=options.is_upsert,
         value_options=value.options,
         key_options=() if key is None else key.options,
+        compression=options.compression,
+        max_decompressed_bytes=options.max_decompressed_bytes,
     )
     _check_types(schema, layout)
     if value_format.is_raw and len(value_columns) > 1:
+        _require_uncompressed(options)
         return schema, _raw_columns(schema, layout)
     return schema, layout
 
@@ -129,9 +133,19 @@ def _require_listed(keys: Sequence[str], options: RecordOptions) -> None:
 def _without_schema(options: RecordOptions, value_format: Format) -> tuple[pa.Schema, RecordLayout]:
     if not value_format.is_raw:
         raise OptionError(f"option 'format' = '{value_format.name}' needs 'schema': the columns as Spark DDL.")
+    _require_uncompressed(options)
     _require_schema(options, "raw columns are fixed, key and value are bytes in them")
     schema = raw_schema(headers=options.include_headers)
     return schema, RecordLayout(raw_columns=tuple(schema.names))
+
+
+def _require_uncompressed(options: RecordOptions) -> None:
+    """Refuse compressed values where they are handed on as they are."""
+    if options.compression is not Compression.NONE:
+        raise OptionError(
+            "option 'format.compression' needs 'schema' with the columns of the value: raw columns have the bytes of "
+            "the record. One column, such as 'schema' = 'value BINARY', has what was compressed."
+        )
 
 
 def _require_schema(options: RecordOptions, why: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import json
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka.schema_registry import Schema
 from confluent_kafka.schema_registry.avro import AvroSerializer
@@ -206,6 +208,21 @@ def test_upserts_whose_keys_and_values_a_registry_knows(kafka, registry, frame_r
     assert frame_rows(topic, upsert, "kind", "id", "name") == rows
     with pytest.raises(OptionError, match="'primary-key' names 'name', and the columns that are found in the key"):
         frame_rows(topic, {**upsert, "primary-key": "name"}, "id")
+
+
+def test_values_that_the_application_compressed(written, frame_rows, sql_rows):
+    documents = [json.dumps({"id": n}).encode() for n in range(5)]
+    packed = [gzip.compress(each) for each in documents]
+    topic = written([(None, value) for value in [*packed, documents[0], packed[1][:-1], None]])
+    options = {"format": "json", "format.compression": "gzip"}
+    skipped = {**options, "format.on-error": "skip"}
+    assert sql_rows(topic, skipped, "SELECT id FROM t", "id INT") == [(n,) for n in range(5)]
+    assert frame_rows(topic, {**skipped, "schema": "id INT"}, "id") == [(n,) for n in range(5)]
+    with pytest.raises(Exception, match=f"topic '{topic}', partition 0, offset 5 .* it is no gzip"):
+        frame_rows(topic, {**options, "schema": "id INT"}, "id")
+    topic = written([(None, pa.Codec("zstd").compress(each, asbytes=True)) for each in documents])
+    zstd = {"format": "json", "format.compression": "zstd", "schema": "id INT"}
+    assert frame_rows(topic, zstd, "id") == [(n,) for n in range(5)]
 
 
 def test_a_json_schema_without_columns_is_refused_where_none_are_declared(registry, frame_rows):
