@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datasources.kafka.client.topic_partition import TopicPartitionName, parse_split, split_id
 from datasources.kafka.metadata.absent_partitions import AbsentPartitions
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.group_commits import GroupCommits
 from datasources.kafka.metadata.log_identities import LogIdentities
 from datasources.kafka.metadata.planning_ends import CurrentEnds
 from datasources.kafka.metadata.subscriber import AssignedPartitions, Subscriber
@@ -26,7 +27,8 @@ class KafkaRange:
     """The partitions and bounds of a scan.
 
     ``discovery_ms`` is the interval of partition discovery, 0 = never; ``end`` = None reads on; with
-    ``fail_on_data_loss`` a restarted query requires every named topic to exist.
+    ``fail_on_data_loss`` a restarted query requires every named topic to exist; positions are committed to
+    ``commit_group``, None = to none.
     """
 
     subscriber: Subscriber
@@ -34,6 +36,7 @@ class KafkaRange:
     end: Where | None
     discovery_ms: int
     fail_on_data_loss: bool = True
+    commit_group: str | None = None
 
 
 class KafkaEnumerator:
@@ -52,6 +55,8 @@ class KafkaEnumerator:
         self._logs: Mapping[TopicPartitionName, LogIdentity | None] = {}
         self._ends: CurrentEnds | None = None
         self._bounds: Mapping[SplitId, SplitBounds] = {}
+        group = wanted.commit_group
+        self._commits = None if group is None else GroupCommits(group, metadata.begin_commit, clock)
 
     def start_positions(self) -> Mapping[SplitId, int]:
         """Resolve the start in every partition that exists now."""
@@ -65,6 +70,8 @@ class KafkaEnumerator:
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
         """Return the end of every partition; beginnings are checked by the reader."""
+        if self._commits is not None:
+            self._commits.poll()
         found = self._metadata.current_ends(self._current())
         logs = self._identities.of(found)
         if found != self._ends or logs is not self._logs:  # else the same object, which is compared by identity
@@ -99,6 +106,21 @@ class KafkaEnumerator:
         if topic not in self._compacted:
             self._compacted[topic] = self._metadata.is_compacted(topic)
         return self._compacted[topic]
+
+    def publish_positions(self, positions: Mapping[SplitId, int]) -> None:
+        """Commit the positions to the consumer group (PublishesPositions); deleted partitions are left out."""
+        if self._commits is not None:
+            pairs = {parse_split(split): position for split, position in positions.items()}
+            self._commits.offer({pair: pairs[pair] for pair in self._partitions or () if pair in pairs})
+
+    def flush_positions(self) -> None:
+        """Wait for the commit that is under way."""
+        if self._commits is not None:
+            self._commits.flush()
+
+    def publication_counts(self) -> Mapping[str, int]:
+        """Return Flink's metrics of commits; none without a group."""
+        return {} if self._commits is None else self._commits.counts()
 
     def close(self) -> None:
         """Close the clients."""

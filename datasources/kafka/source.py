@@ -65,6 +65,7 @@ class KafkaSource(ScanSource):
         formats = parse_group(FormatOptions, options)
         _require_range(own)
         _require_group(own, options)
+        _require_commit_group(own, options)
         _require_delayed(own)
         columns, layout = resolve_layout(record, flink, formats, only_topic(own))
         settings = FetchSettings(
@@ -160,12 +161,16 @@ class KafkaSource(ScanSource):
         """Open the driver's side."""
         if is_batch and self.options.min_offsets is not None:
             _logger.warning("minOffsetsPerTrigger has no meaning in a batch read: it reads everything at once.")
+        if is_batch and self.options.commits_offsets:
+            _logger.warning("commit.offsets.on.checkpoint has no meaning in a batch read: it has no checkpoint.")
+        commits = self.options.commits_offsets and not is_batch
         wanted = KafkaRange(
             subscriber=subscriber(self.options),
             start=starting(self.options, is_batch=is_batch),
             end=ending(self.options, is_batch=is_batch),
             discovery_ms=self.options.discovery_ms,
             fail_on_data_loss=self.options.fail_on_data_loss,
+            commit_group=self.factory.settings.config["group.id"] if commits else None,
         )
         return KafkaEnumerator(BrokerMetadata(self.factory.settings.config), wanted, SystemClock())
 
@@ -179,6 +184,14 @@ def _require_group(options: KafkaOptions, given: Mapping[str, str]) -> None:
         raise OptionError(
             "scan.startup.mode = 'group-offsets' needs 'kafka.group.id' (or 'properties.group.id'): the group whose "
             "committed offsets are where the query begins."
+        )
+
+
+def _require_commit_group(options: KafkaOptions, given: Mapping[str, str]) -> None:
+    if options.commits_offsets and not without_prefix(given).get("group.id"):
+        raise OptionError(
+            "commit.offsets.on.checkpoint = 'true' needs 'kafka.group.id' (or 'properties.group.id'): the group that "
+            "the positions are committed to. Let no other application and no other query use it."
         )
 
 

@@ -25,7 +25,9 @@ OWN_DEFAULTS = {
 
 _OWNED = {
     "auto.offset.reset": "use startingOffsets or scan.startup.mode",
-    "enable.auto.commit": "the checkpoint holds the positions; nothing is committed to Kafka",
+    "enable.auto.commit": "the checkpoint holds the positions; to show them in a consumer group as well set "
+    "'commit.offsets.on.checkpoint'",
+    "commit.offsets.on.checkpoint": "write it without a prefix, 'commit.offsets.on.checkpoint'",
     "enable.auto.offset.store": "the checkpoint holds the positions",
     "key.deserializer": "keys are read as bytes",
     "value.deserializer": "use the option 'format'",

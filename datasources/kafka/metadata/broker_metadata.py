@@ -12,11 +12,13 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from confluent_kafka import (
     OFFSET_END,
     OFFSET_INVALID,
+    ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -176,6 +178,17 @@ class BrokerMetadata:
             return _positions(self._consumer.committed(asked, timeout=timeout_s), OFFSET_INVALID)
 
         return self._retried("reading the group's committed offsets", ask)
+
+    def begin_commit(self, group: str, positions: Mapping[TopicPartitionName, int], timeout_s: float) -> Future[Any]:
+        """Request a commit to a consumer group that nothing joins; the result lists the partitions with their errors.
+
+        Raises:
+            KafkaException: the client cannot send it.
+        """
+        asked = [TopicPartition(*pair, position) for pair, position in positions.items()]
+        wanted = [ConsumerGroupTopicPartitions(group, asked)]
+        found: Future[Any] = self._admin.alter_consumer_group_offsets(wanted, request_timeout=timeout_s)[group]
+        return found
 
     def is_compacted(self, topic: str) -> bool:
         """Return whether records may vanish from the middle of a topic's log (cleanup.policy contains compact).

@@ -121,6 +121,13 @@ class KafkaOptions(OptionGroup):
         description="What the consumer group's name begins with: the group is `<prefix>-tidemark`. For brokers whose "
         "access rules go by group; nothing joins the group and nothing is committed. Not together with kafka.group.id.",
     )
+    commits_offsets: bool = Field(
+        False,
+        alias="commit.offsets.on.checkpoint",
+        description="Whether the positions of a batch that Spark has committed are committed to the consumer group of "
+        "kafka.group.id too, so that tools show its lag. Only the checkpoint says where a query continues. Flink's "
+        "default is true, Spark's own source never commits. Streams only.",
+    )
     min_offsets: int | None = Field(
         None,
         alias="minOffsetsPerTrigger",

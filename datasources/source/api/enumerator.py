@@ -71,3 +71,26 @@ class ConfirmsAbsence(Protocol):
     def absence(self, split: SplitId) -> Absence:
         """Return why `bounds` no longer lists a split. When called: in every planning in which it does not."""
         ...
+
+
+@runtime_checkable
+class PublishesPositions(Protocol):
+    """A SplitEnumerator that shows tools outside of Spark how far the query has come.
+
+    No result depends on it, so neither method raises if a server does not answer.
+    """
+
+    def publish_positions(self, positions: Mapping[SplitId, int]) -> None:
+        """Publish the next position of each split, without waiting.
+
+        When called: in the first planning after a batch that Spark committed, before the next batch is read.
+        """
+        ...
+
+    def flush_positions(self) -> None:
+        """Wait for the last publication, a few seconds at most. When called: at the end of an AvailableNow run."""
+        ...
+
+    def publication_counts(self) -> Mapping[str, int]:
+        """Return what is shown of the publications in the source's progress: a count by its name."""
+        ...

@@ -17,7 +17,7 @@ from typing import Any
 
 from datasources.source.alignment.lookahead import AskCandidates, Lookahead
 from datasources.source.api.dialogue import answered
-from datasources.source.api.enumerator import Absence, ConfirmsAbsence, SplitEnumerator
+from datasources.source.api.enumerator import Absence, ConfirmsAbsence, PublishesPositions, SplitEnumerator
 from datasources.source.api.scan_range import ScanRange, ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId
 from datasources.source.checkpoint.identity import require_same_identity
@@ -78,6 +78,7 @@ class BatchPlanner:
     ) -> None:
         assert settings.watermark.alignment is None or lookahead is not None
         self._enumerator = enumerator
+        self._publisher = enumerator if isinstance(enumerator, PublishesPositions) else None
         self._report_store = report_store
         self._settings = settings
         self._clock = clock
@@ -189,6 +190,8 @@ class BatchPlanner:
         is_nothing = isinstance(decision, Nothing)
         known = decision.offset if is_nothing else None
         self._view.note(seen.bounds, decision.aligned, known, is_idle=state.status.is_idle)
+        if is_nothing and seen.limit.is_wanted and self._publisher is not None:
+            self._publisher.flush_positions()
         return start if is_nothing else decision.offset
 
     def poll_delay_ns(self) -> int:
@@ -212,7 +215,9 @@ class BatchPlanner:
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
         shown = self._view.table(offset, max_splits=max_splits)
-        return {**shown, **self._connector_state.progress(), **self._state.gate.progress(self._settings.gate)}
+        counts = {} if self._publisher is None else self._publisher.publication_counts()
+        own = self._connector_state.progress()
+        return {**shown, **counts, **own, **self._state.gate.progress(self._settings.gate)}
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -241,6 +246,8 @@ class BatchPlanner:
             after = reconcile(batch, reports, has_watermark=has_watermark, is_aligned=is_aligned)
             after_connector = self._connector_state.reconcile(answered(after, self._answer))
             self._reconciled = with_logs_at_range_end(after_connector)
+            if start.sequence and self._publisher is not None:  # the offset of a new query has no batch
+                self._publisher.publish_positions({split.split: split.end for split in self._reconciled.splits})
         return self._reconciled
 
     # -- answering --

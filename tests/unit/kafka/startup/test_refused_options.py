@@ -56,7 +56,8 @@ CLIENT_SETTINGS = (
     "interceptor.classes",
 )
 """What Spark's guide lists as not settable."""
-ALL = (*BUILT, *REFUSED, *(f"kafka.{name}" for name in CLIENT_SETTINGS))
+OF_FLINK = ("commit.offsets.on.checkpoint",)
+ALL = (*BUILT, *REFUSED, *OF_FLINK, *(f"kafka.{name}" for name in CLIENT_SETTINGS))
 
 
 def scan(**given):
@@ -131,6 +132,17 @@ def test_a_group_and_a_prefix_of_groups_do_not_go_together(key):
 
 def test_committed_offsets_are_those_of_a_group_that_is_named():
     assert "kafka.group.id" in error(**{"groupIdPrefix": "team", "scan.startup.mode": "group-offsets"})
+
+
+def test_committing_positions_needs_a_named_group():
+    assert "needs 'kafka.group.id'" in error(**{"commit.offsets.on.checkpoint": "true"})
+    assert "needs 'kafka.group.id'" in error(**{"commit.offsets.on.checkpoint": "true", "groupIdPrefix": "team"})
+    assert not scan(**{"kafka.group.id": "g"}).source.options.commits_offsets
+    assert scan(**{"kafka.group.id": "g", "commit.offsets.on.checkpoint": "true"}).source.options.commits_offsets
+
+
+def test_flinks_spelling_with_a_prefix_names_the_option():
+    assert "'commit.offsets.on.checkpoint'" in error(**{"properties.commit.offsets.on.checkpoint": "true"})
 
 
 WATERMARK = {"watermark.for": "timestamp", "watermark.as": "timestamp"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import pytest
 
 from datasources.errors import DataLossError, NonDeterminismError, OffsetError, RecordError
@@ -431,3 +433,67 @@ def test_a_planning_has_one_moment_however_long_it_takes():
     end = query.plan()
     assert (end.ceiling_ms, end.splits[0].moved_ms) == (1_700_000_000_010, 1_700_000_000_000)
     assert clock.now_us() > 1_700_000_000_000_000
+
+
+@dataclass
+class PublishingLog(MemoryLog):
+    """A source that publishes positions."""
+
+    published: list[dict[str, int]] = field(default_factory=list)
+    flushed: int = 0
+
+    def publish_positions(self, positions):
+        self.published.append(dict(positions))
+
+    def flush_positions(self):
+        self.flushed += 1
+
+    def publication_counts(self):
+        return {"published": len(self.published)}
+
+
+def publishing(*rowtimes):
+    log = PublishingLog()
+    log.append("a-0", *rowtimes)
+    return log, Query(log)
+
+
+def test_positions_are_published_once_when_their_batch_is_over():
+    log, query = publishing(10, 20)
+    query.batch()
+    assert log.published == []  # the batch may fail yet
+    query.drain()
+    assert log.published == [{"a-0": 2}]
+    log.append("a-0", 30)
+    query.drain()
+    assert log.published == [{"a-0": 2}, {"a-0": 3}]
+    assert query.planner.table(query.offset, max_splits=5)["published"] == 2
+
+
+def test_a_new_process_publishes_the_position_of_the_last_batch():
+    log, query = publishing(10)
+    query.batch()
+    query.start_process()
+    query.batch()
+    assert log.published == [{"a-0": 1}]
+
+
+def test_a_rewound_query_publishes_where_it_really_is():
+    log, query = publishing(10)
+    query.batch()
+    early = query.offset
+    log.append("a-0", 20)
+    query.drain()
+    query.offset = early
+    query.start_process()
+    query.planner.plan(early)
+    assert log.published[-1] == {"a-0": 1}
+
+
+def test_the_end_of_an_available_now_run_waits_for_the_publication():
+    log, query = publishing(10)
+    query.planner.limit_to_available_now()
+    query.batch()
+    assert log.flushed == 0
+    query.drain()
+    assert log.flushed == 1
