@@ -143,7 +143,7 @@ class MySqlSource(ScanSource):
             mode=self.wanted.startup.mode,
             chunk_size=chunk_size,
             snapshot_readers=self.batches.parallelism,
-            max_bytes=self.batches.max_bytes,
+            max_bytes=self.batches.max_bytes_per_batch,
             heartbeat_ms=self.wanted.binlog.heartbeat_ms,
         )
         return MySqlEnumerator(

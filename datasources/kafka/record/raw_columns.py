@@ -8,6 +8,9 @@ from datasources.arrow_types import TIMESTAMP
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists
 
+HEADERS = "headers"
+"""The column of `includeHeaders`."""
+
 _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _US_PER_MS = 1_000
 
@@ -28,12 +31,10 @@ RAW_COLUMNS: dict[str, RecordColumn] = {
     "offset": RecordColumn(pa.int64(), RecordFields.NOTHING, lambda records: records.offsets()),
     "timestamp": RecordColumn(TIMESTAMP, RecordFields.TIMESTAMP, _timestamps),
     "timestampType": RecordColumn(pa.int32(), RecordFields.TIMESTAMP, _timestamp_types),
-    "headers": RecordColumn(
-        _HEADERS, RecordFields.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)
-    ),
+    HEADERS: RecordColumn(_HEADERS, RecordFields.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)),
 }
 
 
 def raw_schema(*, headers: bool) -> pa.Schema:
     """Return the raw columns; `headers` only if requested."""
-    return pa.schema([(name, column.type) for name, column in RAW_COLUMNS.items() if headers or name != "headers"])
+    return pa.schema([(name, column.type) for name, column in RAW_COLUMNS.items() if headers or name != HEADERS])

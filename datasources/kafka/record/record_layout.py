@@ -19,7 +19,7 @@ class RecordLayout:
         value_columns: the columns in the value.
         key_format: how keys are decoded; None = they are not.
         key_columns: the columns in the key, each with its name there.
-        raw_columns: the raw columns, as in Spark's source.
+        raw_columns: the raw columns, as in Spark's source; beside value columns only the headers.
         metadata: the metadata columns, each with its key.
         is_upsert: whether a record without a value deletes the row of its key.
         value_options: those of the value format that its decoder needs, key and value.

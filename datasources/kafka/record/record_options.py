@@ -69,7 +69,13 @@ class RecordOptions(OptionGroup):
         ge=1,
         description="How many bytes a value may have decompressed; a record with more is a bad one. Default: 64 MiB.",
     )
-    include_headers: bool = Field(False, alias="includeHeaders", description="Adds the column headers to raw columns.")
+    include_headers: bool = Field(
+        False,
+        alias="includeHeaders",
+        description="Adds the column `headers`, a list of key and value or null, as Spark's own source has it: to raw "
+        "columns and to those of a schema. For DataFrames; in SQL declare a column METADATA FROM 'headers' (a MAP) or "
+        "'header-list'.",
+    )
     key_format: _KeyFormat = Field(
         None, alias="key.format", description="How keys are decoded; needs `key.fields`. Without it they are not read."
     )

@@ -84,7 +84,7 @@ class RecordDecoder:
         if name in self._metadata:
             return self._metadata_column(self._metadata[name], records, values, count)
         if name in self._layout.raw_columns:
-            return RAW_COLUMNS[name].read(records)
+            return _of_rows(RAW_COLUMNS[name].read(records), values)
         if name not in self._layout.value_columns:
             assert keys is not None
             return keys.column(name, values)
@@ -98,11 +98,15 @@ class RecordDecoder:
             return _row_kinds(values, count)
         if key.startswith(VALUE_PREFIX):
             return values.columns.column(key.removeprefix(VALUE_PREFIX))
-        column = RECORD_METADATA[key].read(records)
-        return column if values.records is None else column.take(pa.array(values.records))
+        return _of_rows(RECORD_METADATA[key].read(records), values)
 
     def _is_wanted(self, name: str) -> bool:
         return self._only is None or name in self._only
+
+
+def _of_rows(column: pa.Array, values: Decoded) -> pa.Array:
+    """Return a column of records as a column of rows: a record of a changelog may have several."""
+    return column if values.records is None else column.take(pa.array(values.records))
 
 
 def _upserts(values: Decoded, count: int) -> Decoded:

@@ -6,7 +6,7 @@ Source: Flink's KafkaConnectorOptionsUtil.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from datasources.formats.format_table import DEFAULT_FORMAT, FORMATS
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.kafka.record.flink_format_options import FlinkOptions, check_flink_options, own_options
-from datasources.kafka.record.raw_columns import RAW_COLUMNS, raw_schema
+from datasources.kafka.record.raw_columns import HEADERS, RAW_COLUMNS, raw_schema
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_options import FieldsInclude, RecordOptions
 from datasources.kafka.record.resolve_keys import key_columns_of, listed_names, require_upsert, value_columns_of
@@ -66,11 +66,6 @@ def resolve_layout(
     key = None if key_format is None else _Side("key", key_format, own_options(flink, key_format, ("key.",)))
     if formats.ddl is None and value_format.columns is None:
         return _without_schema(options, value_format)
-    if options.include_headers:
-        raise OptionError(
-            "option 'includeHeaders' adds a column to the raw ones: it cannot be combined with 'schema'. Read headers "
-            "as metadata: 'headers' or 'header-list'."
-        )
     schema = _found_columns(options, value, key, topic) if formats.ddl is None else parse_schema(formats.ddl)
     key_columns = key_columns_of(options, schema)
     require_upsert(options, value_format, key_columns)
@@ -89,8 +84,20 @@ def resolve_layout(
     _check_types(schema, layout)
     if value_format.is_raw and len(value_columns) > 1:
         _require_uncompressed(options)
-        return schema, _raw_columns(schema, layout)
-    return schema, layout
+        layout = _raw_columns(schema, layout)
+    return _with_headers(schema, layout) if options.include_headers else (schema, layout)
+
+
+def _with_headers(schema: pa.Schema, layout: RecordLayout) -> tuple[pa.Schema, RecordLayout]:
+    """Add the headers as Spark's own source has them, behind the columns of the schema."""
+    taken = next((name for name in schema.names if name.lower() == HEADERS), None)
+    if taken is not None:
+        raise OptionError(
+            f"option 'includeHeaders' adds a column '{HEADERS}', and the schema has '{taken}' already. Leave the "
+            f"option out, and read headers under another name: scan.metadata = 'record_headers FROM header-list'."
+        )
+    schema = schema.append(pa.field(HEADERS, RAW_COLUMNS[HEADERS].type))
+    return schema, replace(layout, raw_columns=(*layout.raw_columns, HEADERS))
 
 
 def _found_columns(options: RecordOptions, value: _Side, key: _Side | None, topic: str | None) -> pa.Schema:

@@ -6,7 +6,7 @@ import enum
 import re
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.types import ZeroDates
@@ -107,6 +107,9 @@ class MySqlBatchOptions(OptionGroup):
         description="A batch ends at the first transaction after so many bytes of the binlog. A larger transaction is "
         "a batch of its own.",
     )
+    max_trigger_bytes: int | None = Field(
+        None, alias="maxBytesPerTrigger", ge=1, description="Spark's name for scan.max-bytes-per-batch."
+    )
     parallelism: int = Field(
         8,
         alias="scan.snapshot.parallelism",
@@ -142,3 +145,14 @@ class MySqlBatchOptions(OptionGroup):
         description="Tables to read again, `shop.orders, shop.items`: a truncate row, then the rows as they are. Done "
         "once for each new value of the option; a remark behind '#' makes a value new: `shop.orders # second time`.",
     )
+
+    @model_validator(mode="after")
+    def _one_name(self) -> MySqlBatchOptions:
+        if {"max_bytes", "max_trigger_bytes"} <= self.model_fields_set:
+            raise ValueError("options 'scan.max-bytes-per-batch' and 'maxBytesPerTrigger' mean the same: set one.")
+        return self
+
+    @property
+    def max_bytes_per_batch(self) -> int:
+        """The bound under either name."""
+        return self.max_bytes if self.max_trigger_bytes is None else self.max_trigger_bytes

@@ -26,6 +26,7 @@ _IN_DDL = {
     "scan.filter": "the WHERE clause",
     "scan.metadata": "a METADATA column",
 }
+_HEADERS = "includeheaders"
 EMIT_STRATEGY = "scan.watermark.emit.strategy"
 
 
@@ -63,6 +64,11 @@ def first_tree(request: TableRequest, context: PlanningContext) -> Node:
             f"table '{request.table.name}' is a sink: its connector '{request.connector.name}' cannot be read."
         )
     options = merged_options(request.table, request.use, request.settings)
+    if request.connector.source is not None and options.get(_HEADERS, "").lower() == "true":
+        raise OptionError(
+            f"table '{request.table.name}' has the option 'includeHeaders': in SQL that is a column METADATA FROM "
+            f"'headers' (a MAP), or 'header-list' as Spark's own source has them."
+        )
     is_streaming = request.settings.typed.runtime_mode is RuntimeMode.STREAMING
     tree = build_tree(request.table, request.connector, options, is_streaming=is_streaming)
     context.try_scan(_without_reader_options(scan_of(tree)))

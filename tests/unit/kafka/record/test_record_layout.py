@@ -50,6 +50,8 @@ def test_raw_columns_are_fixed_unless_there_is_a_schema():
     assert layout(includeHeaders="true").raw_columns[-1] == "headers"
     one = layout(schema="line STRING", format="raw")
     assert (one.value_format, one.value_columns, one.raw_columns) == (FORMATS["raw"], ("line",), ())
+    headed = layout(schema="value BINARY, offset BIGINT", includeHeaders="true")
+    assert headed.raw_columns == ("value", "offset", "headers")
     some = layout(schema="value BINARY, offset BIGINT")
     assert (some.value_columns, some.raw_columns) == ((), ("value", "offset"))
 
@@ -110,7 +112,10 @@ def without(options, *names):
         ({**JSON, "value__format": "json"}, "'format' and 'value.format' mean the same"),
         ({"format": "json"}, "'format' = 'json' needs 'schema'"),
         ({"format": "debezium-json"}, "'format' = 'debezium-json' needs 'schema'"),
-        ({**JSON, "includeHeaders": "true"}, "cannot be combined with 'schema'.*'header-list'"),
+        (
+            {"format": "json", "schema": "id INT, Headers INT", "includeHeaders": "true"},
+            "adds a column 'headers', and the schema has 'Headers' already.*header-list",
+        ),
         ({"key__format": "json", "key__fields": "id"}, "'key.format' needs 'schema': raw columns are fixed"),
         ({"scan__upsert": "true"}, "'scan.upsert' needs 'schema'"),
         ({**JSON, "key__fields": "id"}, "'key.fields' needs 'key.format'"),

@@ -88,6 +88,25 @@ def test_a_record_has_its_position_and_metadata(options):
     assert found[2] == ("orders", 3, [], [], None, 12, None, "NoTimestampType", "+I")
 
 
+@pytest.mark.parametrize("options", [JSON, {"format": "raw", "schema": "line STRING"}])
+def test_headers_of_sparks_option_stand_behind_the_columns_of_a_schema(options):
+    """As Spark's own source has them: null where a record has none."""
+    first = record(7, None, {"id": 1}, headers=[("trace", b"1"), ("none", None)])
+    source = source_of({"at": "offset"}, **options, includeHeaders="true")
+    assert source.schema.names[-2:] == ["headers", "at"]
+    assert type_text(source.schema.field("headers").type) == "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+    found = rows(chunk_of(source, first, record(8, None, {"id": 2})), "headers", "at")
+    assert found == [([{"key": "trace", "value": b"1"}, {"key": "none", "value": None}], 7), (None, 8)]
+    unread = source.with_columns(["at"])
+    assert rows(chunk_of(unread, first), "headers") == [(None,)]
+
+
+def test_headers_of_an_update_are_with_both_of_its_rows():
+    source = source_of(format="debezium-json", schema="id INT", includeHeaders="true")
+    found = rows(chunk_of(source, update(3, {"id": 1}, {"id": 2}, headers=[("h", b"x")])), "id", "headers")
+    assert found == [(1, [{"key": "h", "value": b"x"}]), (2, [{"key": "h", "value": b"x"}])]
+
+
 def test_a_bad_record_keeps_its_metadata_and_has_no_kind():
     source = source_of({"at": "offset", "row_kind": "row_kind"}, **JSON, format__on_error="null")
     chunk = chunk_of(source, record(5, None, {"id": 1}), record(6, None, b"{"), record(7), record(8, None, {"id": 2}))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from datasources.errors import OptionError
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.rules import RULES
 from tests.support.project import ROOT
-from tests.support.sql.sql_planning import cases_of, plan_case
+from tests.support.sql.sql_planning import PlannerCase, cases_of, plan_case
 
 GOLDEN = ROOT / "tests" / "golden" / "sql" / "planner"
 CASES = [case for file in sorted(GOLDEN.glob("*.sql")) for case in cases_of(file)]
@@ -23,3 +24,14 @@ def test_every_rule_has_eight_pairs_and_two_where_it_does_not_fire():
         own = [case for case in CASES if case.file == rule.__name__]
         assert len(own) >= 8, rule.__name__
         assert sum(case.reason.startswith("does not") for case in own) >= 2, rule.__name__
+
+
+@pytest.mark.parametrize("where", ["WITH", "hint"])
+def test_headers_are_a_metadata_column_in_sql(where):
+    """As an option they would be a column that the table does not declare."""
+    own = ", 'includeHeaders' = 'true'" if where == "WITH" else ""
+    statement = f"CREATE TABLE t (id INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json'{own})"
+    hints = {} if where == "WITH" else {"includeHeaders": "TRUE"}
+    case = PlannerCase(file="f", number=1, reason="", statement=statement, expected="", hints=hints)
+    with pytest.raises(OptionError, match="'includeHeaders': in SQL that is a column METADATA FROM 'headers'"):
+        plan_case(case, until="f")
