@@ -29,9 +29,9 @@ Keys ignore case. An unknown key is an error that names the nearest ones. A **du
 """
 _HANDED_THROUGH = {
     "kafka.": "`kafka.*` and `properties.*` are handed to the client (librdkafka): `kafka.bootstrap.servers` is "
-    "required. Keys that belong to the source (such as `auto.offset.reset`) or exist in Java only (such as trust "
-    "stores) are rejected with a hint; a JAAS line with a Plain or Scram login becomes `sasl.username` and "
-    "`sasl.password`. Passwords are never shown.",
+    "required. Keys that belong to the source (such as `auto.offset.reset`) or exist in Java only are rejected with a "
+    "hint; logins in JAAS lines (user and password, OAuth's client credentials), stores in PEM and key stores in "
+    "PKCS#12 are translated ([kafka.md](kafka.md#logins-and-certificates)). Passwords are never shown.",
 }
 _SHARED_TEXT = (
     "The keys under `table.exec.` and `pipeline.` can be set for all sources of a session: in Spark's configuration as "

@@ -146,7 +146,7 @@ class EmbeddedKafka(EmbeddedServer):
     def _properties(self, address: KafkaAddress) -> str:
         """Return the text of the node's server.properties."""
         secured = {} if self._login is None else secured_listener(self._login, self._started_server().directory)
-        return server_properties(address, self.data_dir, {**self._config, **secured})
+        return server_properties(address, self.data_dir, {**secured, **self._config})
 
     def _is_ready(self, address: KafkaAddress) -> bool:
         """Return whether the broker answers a client and leads all its partitions."""

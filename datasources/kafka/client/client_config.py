@@ -1,7 +1,8 @@
 """Translates Java client properties to librdkafka's.
 
 `kafka.*` (Spark's prefix) and `properties.*` (Flink's) are equivalent. Most keys have the same name on both sides.
-Those that the source sets itself are rejected; those that exist in Java only are translated or rejected with a hint.
+Those that the source sets itself are rejected; those that exist in Java only are translated (`java_login`,
+`java_stores`) or rejected with a hint.
 Secrets must not be logged: the result is a mapping whose repr masks them.
 """
 
@@ -11,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from datasources.errors import OptionError
+from datasources.kafka.client.java_login import JAVA_LOGIN, java_login
+from datasources.kafka.client.java_stores import JAVA_STORES, java_stores
 from datasources.secret_keys import is_secret_key
 
 PREFIXES = ("kafka.", "properties.")
@@ -39,13 +42,6 @@ _OWNED = {
     "group.instance.id": "Spark assigns partitions to tasks",
 }
 _JAVA_ONLY = {
-    "ssl.truststore.location": "set 'kafka.ssl.ca.location' to a PEM file with the CA certificates",
-    "ssl.truststore.password": "PEM files of CA certificates have no password: remove it",
-    "ssl.truststore.type": "use 'kafka.ssl.ca.location' with a PEM file",
-    "ssl.keystore.type": "use 'kafka.ssl.certificate.location' and 'kafka.ssl.key.location' (PEM), or a PKCS#12 file "
-    "in 'kafka.ssl.keystore.location'",
-    "sasl.login.callback.handler.class": "use 'kafka.sasl.oauthbearer.method' = 'oidc' and its options",
-    "sasl.client.callback.handler.class": "use librdkafka's sasl.* options",
     "security.providers": "this is a Java setting",
 }
 _RENAMED = {
@@ -54,13 +50,12 @@ _RENAMED = {
     "max.partition.fetch.bytes": "max.partition.fetch.bytes",
 }
 _IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
+_TRANSLATED = JAVA_LOGIN | JAVA_STORES
 DEFAULT_GROUP = "tidemark"
 """The default consumer group. Nothing joins it and nothing is committed, but the client looks it up."""
 _DEFAULT_LEVEL = "read_uncommitted"
 _LEVELS = (_DEFAULT_LEVEL, "read_committed")
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
-_JAAS_MODULE = re.compile(r"\.(Plain|Scram)LoginModule\b")
-_JAAS_FIELD = re.compile(r"""(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
 
 
 class ClientConfig(Mapping[str, str]):
@@ -149,10 +144,9 @@ def client_config(
             raise OptionError(f"option 'kafka.{key}' is set by the source: {_OWNED[key]}.")
         if key in _JAVA_ONLY:
             raise OptionError(f"option 'kafka.{key}' exists in Java clients only: {_JAVA_ONLY[key]}.")
-        if key == "sasl.jaas.config":
-            settings.update(_jaas(value))
-        elif key not in _IGNORED_JAVA:
+        if key not in _IGNORED_JAVA and key not in _TRANSLATED:
             settings[_RENAMED.get(key, key)] = value
+    settings.update({**java_login(given), **java_stores(given)})
     _require_positive(given, "default.api.timeout.ms", "request.timeout.ms")
     _require_level(settings.get("isolation.level", _DEFAULT_LEVEL))
     if group_prefix is not None:
@@ -197,16 +191,3 @@ def without_prefix(options: Mapping[str, str]) -> dict[str, str]:
                 if given.setdefault(name, value) != value:
                     raise OptionError(f"options 'kafka.{name}' and 'properties.{name}' differ: set one of them.")
     return given
-
-
-def _jaas(text: str) -> dict[str, str]:
-    if not _JAAS_MODULE.search(text):
-        raise OptionError(
-            "option 'kafka.sasl.jaas.config' names a login module that exists in Java only. Use "
-            "'kafka.sasl.mechanism' with 'kafka.sasl.username' and 'kafka.sasl.password', or librdkafka's settings "
-            "for Kerberos (sasl.kerberos.*) and OAuth (sasl.oauthbearer.*)."
-        )
-    found = {m[1]: re.sub(r"\\(.)", r"\1", m[2] if m[2] is not None else m[3]) for m in _JAAS_FIELD.finditer(text)}
-    if set(found) != {"username", "password"}:
-        raise OptionError("option 'kafka.sasl.jaas.config' has no username or no password.")
-    return {f"sasl.{key}": value for key, value in found.items()}

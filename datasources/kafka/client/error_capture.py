@@ -35,6 +35,12 @@ class ConnectionErrors:
         self._poll()
         self._reported = None
 
+    def forget_outages(self) -> None:
+        """Drop earlier errors but a refusal: that of a token endpoint is reported every ten seconds only."""
+        self._poll()
+        if self._reported is not None and not is_refusal(self._reported):
+            self._reported = None
+
     def last(self) -> KafkaError | None:
         """Return the most informative error; None if there is none."""
         self._poll()

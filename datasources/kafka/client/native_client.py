@@ -39,6 +39,7 @@ _MIN_BYTES: Final = 64 << 10
 _RECORD_BYTES: Final = 1 << 10
 _MAX_BUFFER_BYTES: Final = (1 << 31) - 1  # the limit of 32-bit offsets; no record of Kafka is larger
 _NEEDS_PYTHON: Final = frozenset({"default.topic.config", "error_cb", "logger", "on_commit", "plugin.library.paths"})
+_MECHANISMS: Final = ("sasl.mechanism", "sasl.mechanisms")  # two names of one setting
 
 
 class AssignedConsumer(Protocol):
@@ -118,13 +119,14 @@ class NativeFeed:
 
 
 def is_for_native(settings: Mapping[str, str]) -> bool:
-    """Return whether a client with these settings needs no Python callback."""
-    for name, value in settings.items():
-        if name in _NEEDS_PYTHON or name.endswith("_cb") or "oauth" in name:
-            return False
-        if name in ("sasl.mechanism", "sasl.mechanisms") and value.strip().upper() == "OAUTHBEARER":
-            return False
-    return True
+    """Return whether a client with these settings needs no Python callback.
+
+    librdkafka fetches and renews tokens of OAuth by itself, in a thread of its own, if their endpoint is configured.
+    """
+    if any(name in _NEEDS_PYTHON or name.endswith("_cb") for name in settings):
+        return False
+    mechanism = next((settings[name] for name in _MECHANISMS if name in settings), "")
+    return mechanism.strip().upper() != "OAUTHBEARER" or settings.get("sasl.oauthbearer.method") == "oidc"
 
 
 def open_native(

@@ -171,7 +171,7 @@ class PartitionLog:
         _logger.warning("data_loss accepted=true where=%r", where)
 
     def _bounds(self, query_client: LazyClient) -> tuple[int, int]:
-        query_client.client.connection_errors.forget()
+        query_client.client.connection_errors.forget_outages()
         attempts = Attempts(self.settings.config)
         try:
             return retried(

@@ -142,7 +142,6 @@ def test_another_login_module_is_rejected_with_hints():
         "ssl.key.password",
         "ssl.keystore.password",
         "ssl.key.pem",
-        "ssl.keystore.key",
         "sasl.oauthbearer.client.secret",
         "sasl.oauthbearer.config",
         "sasl.oauthbearer.assertion.private.key.passphrase",
