@@ -74,6 +74,7 @@ class KafkaSource(ScanSource):
                 num_retries=own.num_retries,
                 retry_interval_ms=own.retry_interval_ms,
                 group_prefix=own.group_prefix,
+                rack_variable=own.rack_variable,
             ),
             poll_timeout_ms=own.poll_timeout_ms,
             fail_on_data_loss=own.fail_on_data_loss,

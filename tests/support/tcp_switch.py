@@ -19,6 +19,9 @@ class TcpSwitch:
     Args:
         listener: takes the connections.
         target: the port on loopback to which they lead.
+
+    Attributes:
+        passed_bytes: what was passed on so far, in both directions.
     """
 
     def __init__(self, listener: socket.socket, target: int) -> None:
@@ -27,6 +30,7 @@ class TcpSwitch:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._allowance: float = math.inf
+        self.passed_bytes = 0
         self.port: int = listener.getsockname()[1]
 
     def lead_to(self, target: int) -> None:
@@ -61,6 +65,7 @@ class TcpSwitch:
         with self._lock:
             self._allowance -= len(piece)
             is_passed = self._allowance >= 0
+            self.passed_bytes += len(piece) if is_passed else 0
         if is_passed:
             sink.sendall(piece)
 

@@ -8,13 +8,18 @@ Secrets must not be logged: the result is a mapping whose repr masks them.
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from datasources.errors import OptionError
 from datasources.kafka.client.java_login import JAVA_LOGIN, java_login
 from datasources.kafka.client.java_stores import JAVA_STORES, java_stores
 from datasources.secret_keys import is_secret_key
+
+_logger = logging.getLogger(__name__)
 
 PREFIXES = ("kafka.", "properties.")
 
@@ -53,6 +58,7 @@ _IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
 _TRANSLATED = JAVA_LOGIN | JAVA_STORES
 DEFAULT_GROUP = "tidemark"
 """The default consumer group. Nothing joins it and nothing is committed, but the client looks it up."""
+_RACK = "client.rack"
 _DEFAULT_LEVEL = "read_uncommitted"
 _LEVELS = (_DEFAULT_LEVEL, "read_committed")
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
@@ -66,6 +72,7 @@ class ClientConfig(Mapping[str, str]):
         api_timeout_ms: the bound of a metadata or offset request, over all its attempts.
         num_retries: how often an offset request that exceeded that bound is repeated.
         retry_interval_ms: the longest pause between two attempts.
+        rack_variable: the environment variable of executors that holds their rack; None = none.
     """
 
     def __init__(
@@ -75,8 +82,10 @@ class ClientConfig(Mapping[str, str]):
         api_timeout_ms: int = 30_000,
         num_retries: int = 0,
         retry_interval_ms: int = 1_000,
+        rack_variable: str | None = None,
     ) -> None:
         self._settings = dict(settings)
+        self.rack_variable = rack_variable
         self.api_timeout_ms = api_timeout_ms
         self.num_retries = num_retries
         self.retry_interval_ms = retry_interval_ms
@@ -93,6 +102,21 @@ class ClientConfig(Mapping[str, str]):
     def __repr__(self) -> str:
         shown = {key: "******" if is_secret_key(key) else value for key, value in sorted(self._settings.items())}
         return f"ClientConfig({shown})"
+
+    def for_executor(self) -> ClientConfig:
+        """Return the settings of a task's consumers: with the rack of this process, if a variable names it."""
+        if self.rack_variable is None:
+            return self
+        rack = os.environ.get(self.rack_variable, "").strip()
+        if not rack:
+            _warn_of_rack(self.rack_variable)
+            return self
+        return ClientConfig(
+            {**self._settings, _RACK: rack},
+            api_timeout_ms=self.api_timeout_ms,
+            num_retries=self.num_retries,
+            retry_interval_ms=self.retry_interval_ms,
+        )
 
     @property
     def request_timeout_ms(self) -> int:
@@ -122,15 +146,16 @@ def client_config(
     num_retries: int = 0,
     retry_interval_ms: int = 1_000,
     group_prefix: str | None = None,
+    rack_variable: str | None = None,
 ) -> ClientConfig:
     """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
 
-    For retries see `ClientConfig`. ``group_prefix`` is of the consumer group's name; None = the given or the default
-    group.
+    For retries and the rack see `ClientConfig`. ``group_prefix`` is of the consumer group's name; None = the given or
+    the default group.
 
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java; the
-            isolation level is none of Kafka's; the group is named twice.
+            isolation level is none of Kafka's; the group or the rack is named twice.
     """
     given = without_prefix(options)
     if not given.get("bootstrap.servers"):
@@ -151,11 +176,22 @@ def client_config(
     _require_level(settings.get("isolation.level", _DEFAULT_LEVEL))
     if group_prefix is not None:
         settings["group.id"] = _generated_group(group_prefix, settings.get("group.id"))
+    if rack_variable is not None and _RACK in settings:
+        raise OptionError("options 'kafka.client.rack' and 'scan.client-rack.env' both name the rack: set one of them.")
     return ClientConfig(
         settings,
         api_timeout_ms=int(given.get("default.api.timeout.ms", "30000")),
         num_retries=num_retries,
         retry_interval_ms=retry_interval_ms,
+        rack_variable=rack_variable,
+    )
+
+
+@cache
+def _warn_of_rack(variable: str) -> None:
+    _logger.warning(
+        "client_rack_unknown variable=%r: it is not set in this process, which reads from the leaders of partitions.",
+        variable,
     )
 
 

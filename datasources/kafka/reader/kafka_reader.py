@@ -84,7 +84,7 @@ class KafkaReader:
     """
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
-        self._settings = factory.settings
+        self._settings = replace(factory.settings, config=factory.settings.config.for_executor())
         self._logs = factory.logs
         self._chunk_format = factory.chunk_format(only)
         self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)

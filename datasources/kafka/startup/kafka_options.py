@@ -121,6 +121,13 @@ class KafkaOptions(OptionGroup):
         description="What the consumer group's name begins with: the group is `<prefix>-tidemark`. For brokers whose "
         "access rules go by group; nothing joins the group and nothing is committed. Not together with kafka.group.id.",
     )
+    rack_variable: str | None = Field(
+        None,
+        alias="scan.client-rack.env",
+        min_length=1,
+        description="The environment variable of the executors that holds their rack, such as the name of a zone: "
+        "their consumers then read from a replica in it, as with `kafka.client.rack`, which is one rack for all.",
+    )
     commits_offsets: bool = Field(
         False,
         alias="commit.offsets.on.checkpoint",

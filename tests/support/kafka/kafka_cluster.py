@@ -128,6 +128,8 @@ class ClusterNode(EmbeddedKafka):
             "listeners": listener,
             "advertised.listeners": listener,
         }
+        if not is_controller:
+            own["broker.rack"] = f"rack-{self.node_id}"
         if self.switch is not None:  # a broker has no use for the controller's port
             own["listeners"] += f",CLIENT://{LOOPBACK}:{address.controller_port}"
             own["advertised.listeners"] += f",CLIENT://{LOOPBACK}:{self.switch.port}"

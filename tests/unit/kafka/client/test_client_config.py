@@ -185,3 +185,30 @@ def test_settings_travel_to_executors():
 def test_the_settings_are_a_mapping():
     found = config(**{"client.id": "me"})
     assert (len(found), list(found), "client.id" in found) == (2, ["bootstrap.servers", "client.id"], True)
+
+
+# -- racks --
+
+
+def test_the_rack_of_an_executor_is_that_of_its_environment(monkeypatch):
+    given = client_config(SERVERS, rack_variable="ZONE")
+    monkeypatch.setenv("ZONE", "zone-b")
+    assert given.for_executor()["client.rack"] == "zone-b"
+    assert pickle.loads(pickle.dumps(given)).for_executor()["client.rack"] == "zone-b"
+    assert "client.rack" not in given  # the driver's clients read no records
+    assert given.for_executor().total_timeout_ms == given.total_timeout_ms
+
+
+def test_an_executor_without_the_variable_reads_from_leaders_and_warns_once(monkeypatch, caplog):
+    monkeypatch.delenv("NO_SUCH_ZONE", raising=False)
+    given = client_config(SERVERS, rack_variable="NO_SUCH_ZONE")
+    for _ in range(3):
+        assert dict(given.for_executor()) == dict(given)
+    assert [record.getMessage()[:43] for record in caplog.records] == ["client_rack_unknown variable='NO_SUCH_ZONE'"]
+
+
+def test_one_rack_for_all_is_handed_on_and_not_given_twice():
+    found = config(**{"client.rack": "zone-a"})
+    assert found.for_executor()["client.rack"] == "zone-a"
+    with pytest.raises(OptionError, match="both name the rack"):
+        client_config({**SERVERS, "kafka.client.rack": "zone-a"}, rack_variable="ZONE")
