@@ -20,6 +20,7 @@ from datasources.kafka.metadata.subscriber import only_topic, subscriber
 from datasources.kafka.reader.fetcher import FetchSettings
 from datasources.kafka.reader.kafka_reader import KafkaReaderFactory
 from datasources.kafka.record.flink_format_options import FlinkFormatOptions, on_error
+from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_metadata import METADATA_TYPES, VALUE_PREFIX, formats_with
 from datasources.kafka.record.record_options import RecordOptions
 from datasources.kafka.record.resolve_layout import resolve_layout
@@ -27,7 +28,7 @@ from datasources.kafka.startup.kafka_options import KafkaOptions, KafkaStartupMo
 from datasources.kafka.startup.refused_options import REFUSED
 from datasources.kafka.startup.startup_offsets import ending, starting
 from datasources.options import OptionGroup, parse_group
-from datasources.source.api.abilities import DelaySettings, SourceWatermarkSpec
+from datasources.source.api.abilities import DelaySettings, DivisionSettings, SourceWatermarkSpec
 from datasources.source.api.connector import ScanSource, SessionInfo
 from watermark import SystemClock
 
@@ -47,9 +48,7 @@ class KafkaSource(ScanSource):
         FormatOptions,
     )
     option_prefixes: ClassVar[tuple[str, ...]] = PREFIXES
-    refused_options: ClassVar[Mapping[str, str]] = {
-        key: f"of Spark's own Kafka source: {text}" for key, text in REFUSED.items()
-    }
+    refused_options: ClassVar[Mapping[str, str]] = REFUSED
     metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
     options: KafkaOptions
@@ -68,6 +67,7 @@ class KafkaSource(ScanSource):
         _require_commit_group(own, options)
         _require_delayed(own)
         columns, layout = resolve_layout(record, flink, formats, only_topic(own))
+        _require_divisible(own, layout)
         settings = FetchSettings(
             config=client_config(
                 options,
@@ -158,6 +158,12 @@ class KafkaSource(ScanSource):
             return None
         return DelaySettings(min_rows=rows, max_delay_ms=_MAX_TRIGGER_DELAY_MS if delay_ms is None else delay_ms)
 
+    @property
+    def division(self) -> DivisionSettings | None:
+        """Spark's `minPartitions` and `maxRecordsPerPartition`."""
+        wanted = DivisionSettings(min_tasks=self.options.min_partitions, max_rows=self.options.max_records)
+        return None if wanted == DivisionSettings() else wanted
+
     def enumerator(self, *, is_batch: bool) -> KafkaEnumerator:
         """Open the driver's side."""
         if is_batch and self.options.min_offsets is not None:
@@ -204,6 +210,16 @@ def _require_delayed(options: KafkaOptions) -> None:
         raise OptionError("option 'maxTriggerDelay' has no effect without 'minOffsetsPerTrigger': leave it out.")
     if delay_ms == 0:
         raise OptionError("option 'maxTriggerDelay' = 0: no batch would wait. Leave out 'minOffsetsPerTrigger' too.")
+
+
+def _require_divisible(options: KafkaOptions, layout: RecordLayout) -> None:
+    keys = {"minPartitions": options.min_partitions, "maxRecordsPerPartition": options.max_records}
+    given = next((key for key, value in keys.items() if value is not None), None)
+    if given is not None and (layout.is_upsert or layout.value_format.is_changelog):
+        raise OptionError(
+            f"option '{given}' does not go with a changelog: later records change earlier rows, and tasks that share a "
+            f"partition would emit them in any order. Leave the option out, or give the topic more partitions."
+        )
 
 
 def _require_range(options: KafkaOptions) -> None:

@@ -149,6 +149,21 @@ class KafkaOptions(OptionGroup):
         description="How long after the last batch with rows a batch waits for minOffsetsPerTrigger at most. Default: "
         "15 min.",
     )
+    min_partitions: int | None = Field(
+        None,
+        alias="minPartitions",
+        gt=0,
+        description="At least about how many tasks read a batch: the offsets of large partitions are divided among "
+        "several. Not with on-event emission, alignment or changelogs, where one task has to read a partition in its "
+        "order. It may change on restart.",
+    )
+    max_records: int | None = Field(
+        None,
+        alias="maxRecordsPerPartition",
+        gt=0,
+        description="The most offsets of a partition that one task reads; more are divided among several, as with "
+        "`minPartitions`.",
+    )
     poll_timeout_ms: int = Field(
         120_000,
         alias="kafkaConsumer.pollTimeoutMs",

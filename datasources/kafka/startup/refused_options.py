@@ -1,4 +1,4 @@
-"""Options of Spark's own Kafka source that are not supported here, and the alternatives."""
+"""Options that other sources have and Kafka cannot support, with the alternatives."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-_IN_ORDER = (
-    "one task reads a partition's records in their order, because the watermark before each row follows from the rows "
-    "before it; a range that is cut would give other watermarks and other late rows. Leave the option out. To spread "
-    "the work behind the reader call repartition(n) on the DataFrame, to spread the reading give the topic more "
-    "partitions"
+_BYTES: Final = (
+    "of other sources: Kafka's offsets do not tell how many bytes lie between them, so the driver cannot plan by "
+    "bytes. Set maxOffsetsPerTrigger. The memory of a task does not depend on it: a reader holds some 8 MB of records "
+    "at a time."
 )
 
-REFUSED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "minPartitions": f"{_IN_ORDER}.",
-        "maxRecordsPerPartition": f"{_IN_ORDER}; to make batches smaller set maxOffsetsPerTrigger.",
-    }
-)
-"""Option -> why it is rejected and the alternative, to follow a colon."""
+REFUSED: Final[Mapping[str, str]] = MappingProxyType({"maxBytesPerTrigger": _BYTES, "scan.max-bytes-per-batch": _BYTES})
+"""Option -> what it is, why it is rejected and the alternative."""

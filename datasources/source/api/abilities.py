@@ -267,3 +267,16 @@ class DelaySettings:
 
     min_rows: int
     max_delay_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DivisionSettings:
+    """How the ranges of a batch are divided among more tasks than splits.
+
+    Attributes:
+        min_tasks: large ranges are divided until there are about so many; None = as many as there are splits.
+        max_rows: a range of more positions is divided; None = of any size.
+    """
+
+    min_tasks: int | None = None
+    max_rows: int | None = None

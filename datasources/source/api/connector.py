@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import pyarrow as pa
 
 from datasources.options import OptionGroup
-from datasources.source.api.abilities import DelaySettings, ScanStrategy
+from datasources.source.api.abilities import DelaySettings, DivisionSettings, ScanStrategy
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.reader import SplitReaderFactory
 
@@ -99,6 +99,11 @@ class ScanSource(ABC):
     @property
     def batch_delay(self) -> DelaySettings | None:
         """For how many rows a batch of a stream waits, and how long; None = it does not."""
+        return None
+
+    @property
+    def division(self) -> DivisionSettings | None:
+        """How ranges are divided among more tasks than splits; None = one task reads a range."""
         return None
 
     @abstractmethod

@@ -36,6 +36,7 @@ from datasources.source.planning.planner_settings import PlannerSettings
 from datasources.source.planning.planner_state import Decision, Nothing, Observation, PlannerState, initial_state
 from datasources.source.planning.reconcile import ReconciledBatch, reconcile, with_logs_at_range_end
 from datasources.source.planning.source_view import SourceView
+from datasources.source.reading.divided_ranges import merged_reports
 from datasources.source.watermarks.planning_time import PlanningTime
 from datasources.source.watermarks.processing_time import processing_starts_of, require_no_return
 from datasources.source.watermarks.source_status import SourceStatus
@@ -240,7 +241,7 @@ class BatchPlanner:
 
     def _reconcile(self, start: Offset) -> ReconciledBatch:
         if self._reconciled is None or self._reconciled.sequence != start.sequence:
-            batch, reports = self.localize(start), self._report_store.take(start.sequence)
+            batch, reports = self.localize(start), merged_reports(self._report_store.take(start.sequence))
             self.totals.add(reports.values())
             has_watermark, is_aligned = self._settings.has_watermark, self._settings.watermark.alignment is not None
             after = reconcile(batch, reports, has_watermark=has_watermark, is_aligned=is_aligned)

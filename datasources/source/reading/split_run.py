@@ -151,7 +151,7 @@ class SplitRun:
         planned = self._task.end if end is None else end.position
         return SplitReport(
             sequence=self._plan.sequence,
-            split=self._task.split,
+            split=self._task.report_name,
             position=planned if self._stopped_at is None else self._stopped_at,
             note=None if end is None else end.note,
             server=None if end is None else end.server,

@@ -98,7 +98,7 @@ class TaskReader:
             reports.append(
                 SplitReport(
                     sequence=plan.sequence,
-                    split=task.split,
+                    split=task.report_name,
                     position=end.position,
                     note=end.note,
                     server=end.server,

@@ -16,6 +16,7 @@ class SplitTask:
         attribute_watermarks_us: the watermark of each time attribute, where there are several; `watermark_us` is their
             minimum.
         log: which log is read; None = not known.
+        piece: which piece of the split's range it is, from 0 on, and of how many.
     """
 
     split: SplitId
@@ -26,6 +27,13 @@ class SplitTask:
     others_us: int | None
     attribute_watermarks_us: tuple[int, ...] = ()
     log: LogIdentity | None = None
+    piece: tuple[int, int] = (0, 1)
+
+    @property
+    def report_name(self) -> SplitId:
+        """What its report is kept under."""
+        index, count = self.piece
+        return self.split if count == 1 else SplitId(f"{self.split} [{index + 1}/{count}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

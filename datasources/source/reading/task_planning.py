@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import heapq
 
+from datasources.source.api.abilities import DivisionSettings
 from datasources.source.checkpoint.offset import Offset
+from datasources.source.reading.divided_ranges import divided
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.combine import bound_us, others_us, to_us
 
 
-def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None) -> list[TaskPlan]:
+def plan_tasks(
+    end: Offset, *, has_watermark: bool, max_tasks: int | None = None, division: DivisionSettings | None = None
+) -> list[TaskPlan]:
     """Return the tasks of the batch that ends at `end`.
 
     Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
@@ -21,6 +25,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None
         has_watermark: whether the source has hidden columns, and so heartbeats.
         max_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and row watermarks do
             not depend on which other splits its task reads.
+        division: how ranges are divided among more tasks, one for each piece; None = they are not.
     """
     others = others_us(end.splits)
     tasks = [
@@ -37,7 +42,10 @@ def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None
         for split in end.splits
         if split.rows or (has_watermark and split.known_at < split.start)
     ]
-    groups = _spread(tasks, max_tasks or len(tasks))
+    pieces = [] if division is None else [task for task in divided(tasks, division) if task.piece[1] > 1]
+    cut = {piece.split for piece in pieces}
+    groups = _spread([task for task in tasks if task.split not in cut], max_tasks or len(tasks))
+    groups += [(piece,) for piece in pieces]
     if not groups and (has_watermark or end.gate is not None or end.load is not None):
         groups = [()]
     return [

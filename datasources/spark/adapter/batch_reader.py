@@ -13,6 +13,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from datasources.source.api.connector_state import BoundedPart, PlansBoundedRead
 from datasources.source.api.split import SplitId
+from datasources.source.reading.divided_ranges import divided
 from datasources.source.reading.task import TaskReader
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import OutputSchema
@@ -41,9 +42,9 @@ class TidemarkBatchReader(DataSourceReader):
             ends = enumerator.limits() or {}
         finally:
             enumerator.close()
-        return [
-            TaskPartition(_plan(split, start, ends[split])) for split, start in starts.items() if start < ends[split]
-        ]
+        tasks = [_task(split, start, ends[split]) for split, start in starts.items() if start < ends[split]]
+        division = self._scan.source.division
+        return [TaskPartition(_plan(task)) for task in (tasks if division is None else divided(tasks, division))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield one partition's batches; an empty table has one partition without a plan."""
@@ -62,12 +63,15 @@ class TidemarkBatchReader(DataSourceReader):
             freeze_worker_heap()
 
 
-def _plan(split: SplitId, start: int, end: int) -> TaskPlan:
-    task = SplitTask(
+def _task(split: SplitId, start: int, end: int) -> SplitTask:
+    return SplitTask(
         split=split, known_at=start, start=start, end=end, watermark_us=MIN_WATERMARK, others_us=MIN_WATERMARK
     )
+
+
+def _plan(task: SplitTask) -> TaskPlan:
     return TaskPlan(sequence=0, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, heartbeat=False)
 
 
 def _plan_of(part: BoundedPart) -> TaskPlan:
-    return replace(_plan(part.split, part.start, part.end), state=part.state)
+    return replace(_plan(_task(part.split, part.start, part.end)), state=part.state)

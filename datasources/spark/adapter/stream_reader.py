@@ -158,7 +158,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         offset = self._localized(self._parse(end))
         require_same_identity(offset.identity, self._scan.planner_settings())
         has_watermark = self._scan.source.strategy is not None
-        plans = plan_tasks(offset, has_watermark=has_watermark, max_tasks=self._binding.max_tasks)
+        max_tasks, division = self._binding.max_tasks, self._scan.source.division
+        plans = plan_tasks(offset, has_watermark=has_watermark, max_tasks=max_tasks, division=division)
         return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
 
     def commit(self, end: dict[str, Any]) -> None:

@@ -35,6 +35,7 @@ from datasources.spark.options.scan_options import (
 from datasources.spark.scan.aggregation import build_aggregation, require_certain
 from datasources.spark.scan.pushed_down import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan.strategy import build_strategy
+from watermark import EmitStrategy
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -169,6 +170,7 @@ def build_scan(
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
     _require_delay_fits(source, wanted, load_gate)
+    _require_divisible(source)
     aggregation = None
     if wanted.aggregation is not None:
         aggregation = build_aggregation(wanted.aggregation, source.schema, session, functions)
@@ -226,6 +228,12 @@ def _fingerprint(text: str) -> str:
     return f"{text[:200]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
+_ONE_TASK = (
+    "Else leave it out: repartition(n) on the DataFrame spreads the work behind the reader, more partitions of the "
+    "topic spread the reading."
+)
+
+
 def _require_delay_fits(source: ScanSource, wanted: ScanOptions, load_gate: LoadGateOptions) -> None:
     """Raise where batches of `source` wait for rows and another option forbids it.
 
@@ -255,4 +263,27 @@ def _require_delay_fits(source: ScanSource, wanted: ScanOptions, load_gate: Load
         raise OptionError(
             "option 'minOffsetsPerTrigger' does not go with processing time: the watermark is the clock, and rows that "
             "wait would be late. Leave 'minOffsetsPerTrigger' out, or stay in event time."
+        )
+
+
+def _require_divisible(source: ScanSource) -> None:
+    """Raise where tasks shall share the range of a split and a row's watermark depends on the rows before it.
+
+    Raises:
+        OptionError: naming both options and what to do.
+    """
+    if source.division is None or source.strategy is None:
+        return
+    key = "minPartitions" if source.division.min_tasks is not None else "maxRecordsPerPartition"
+    params = source.strategy.params
+    if params.alignment is not None:
+        raise OptionError(
+            f"option '{key}' does not go with the alignment group '{params.alignment.group}': a partition is read up "
+            f"to its first record beyond the bound, which only a task that reads all of it can find. {_ONE_TASK}"
+        )
+    if params.emit is EmitStrategy.ON_EVENT:
+        raise OptionError(
+            f"option '{key}' does not go with 'scan.watermark.emit.strategy' = 'on-event': the watermark of each row "
+            f"follows from all rows before it in its partition, so one task has to read them in their order. With "
+            f"'on-periodic' the option works. {_ONE_TASK}"
         )

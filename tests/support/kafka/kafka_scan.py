@@ -60,7 +60,7 @@ class KafkaQuery:
         has_watermark = source.strategy is not None
         schema = self.output_schema()
         reader = TaskReader(factory=source.reader_factory(), strategy=source.strategy, output=OutputSchema(schema))
-        plans = plan_tasks(end, has_watermark=has_watermark)
+        plans = plan_tasks(end, has_watermark=has_watermark, division=source.division)
         batches = [batch for plan in plans for batch in reader.run(plan, self.report_store.put)]
         return pa.Table.from_batches(batches, schema=schema)
 

@@ -182,10 +182,10 @@ class Query:
             return None
         return Offset.from_json(end.to_json())
 
-    def read(self, end: Offset, *, take: int | None = None, max_tasks: int | None = None) -> list[Row]:
+    def read(self, end: Offset, *, take: int | None = None, max_tasks: int | None = None, division=None) -> list[Row]:
         """Read a batch; with `take` each task's consumer stops after that many rows, as LIMIT does."""
         rows: list[Row] = []
-        for plan in plan_tasks(end, has_watermark=True, max_tasks=max_tasks):
+        for plan in plan_tasks(end, has_watermark=True, max_tasks=max_tasks, division=division):
             reader = TaskReader(factory=self.log, strategy=self.strategy, output=OutputSchema(OUTPUT))
             task_rows: list[Row] = []
             generator = reader.run(plan, self.report_store.put)

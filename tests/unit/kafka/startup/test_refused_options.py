@@ -10,7 +10,7 @@ from datasources.errors import OptionError
 from datasources.kafka.source import KafkaSource
 from datasources.kafka.startup.refused_options import REFUSED
 from datasources.mysql.source import MySqlSource
-from datasources.source.api.abilities import DelaySettings
+from datasources.source.api.abilities import DelaySettings, DivisionSettings
 from datasources.spark.scan.scan import build_scan
 from tests.support.project import ROOT
 
@@ -40,6 +40,8 @@ BUILT = {
     "kafka.group.id": "team-orders",
     "kafka.isolation.level": "read_committed",
     "includeHeaders": "true",
+    "minPartitions": "4",
+    "maxRecordsPerPartition": "1000",
 }
 """What is built, with a value that is not the default where there is one."""
 WITH_OTHERS = {
@@ -84,9 +86,10 @@ def test_an_option_that_is_built_changes_the_scan(key):
 
 
 @pytest.mark.parametrize("key", REFUSED)
-def test_an_unsupported_option_is_rejected_with_an_alternative(key):
+def test_a_bound_in_bytes_is_refused_with_the_one_in_rows(key):
     message = error(**{key: "4"})
-    assert message == f"option '{key}' of Spark's own Kafka source: {REFUSED[key]}"
+    assert message == f"option '{key}' {REFUSED[key]}"
+    assert "Set maxOffsetsPerTrigger" in message
     assert error(**{key.lower(): "4"}) == message
 
 
@@ -191,6 +194,41 @@ def test_how_long_batches_wait_for_rows(given, settings, watermark):
 )
 def test_what_waiting_for_rows_does_not_go_with(given, part):
     assert part in error(**given)
+
+
+DIVIDING = {"minPartitions": DivisionSettings(min_tasks=4), "maxRecordsPerPartition": DivisionSettings(max_rows=4)}
+ALIGNED = {"scan.watermark.alignment.group": "g", "scan.watermark.alignment.max-drift": "1 min"}
+
+
+@pytest.mark.parametrize("key", DIVIDING)
+@pytest.mark.parametrize("watermark", [{}, WATERMARK], ids=["plain", "on-periodic"])
+def test_ranges_are_divided_where_no_row_depends_on_others(key, watermark):
+    assert scan(**{key: "4"}, **watermark).source.division == DIVIDING[key]
+    assert scan(**watermark).source.division is None
+
+
+@pytest.mark.parametrize("key", DIVIDING)
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({**WATERMARK, "scan.watermark.emit.strategy": "on-event"}, "With 'on-periodic' the option works"),
+        ({**WATERMARK, **ALIGNED}, "does not go with the alignment group 'g'"),
+        ({"format": "debezium-json", "schema": "id INT"}, "does not go with a changelog"),
+        (
+            {"format": "json", "schema": "id INT", "key.format": "json", "primary-key": "id", "scan.upsert": "true"},
+            "does not go with a changelog",
+        ),
+    ],
+)
+def test_ranges_are_not_divided_where_the_order_counts(key, given, part):
+    message = error(**{key: "4"}, **given)
+    assert message.startswith(f"option '{key}' does not go with")
+    assert part in message
+
+
+@pytest.mark.parametrize("key", DIVIDING)
+def test_a_number_of_pieces_is_positive(key):
+    assert f"option '{key}' = '0'" in error(**{key: "0"})
 
 
 def test_an_empty_prefix_is_refused():
