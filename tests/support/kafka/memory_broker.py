@@ -111,7 +111,7 @@ class MemoryConsumer:
         self.fetched: list[Message] = []
         self.requests = 0
         self.closed = False
-        self.connection_errors = SimpleNamespace(forget=lambda: None, last=lambda: None)
+        self.connection_errors = SimpleNamespace(forget_outages=lambda: None, last=lambda: None)
 
     def assign(self, topic_partitions) -> None:
         self.fetched = []
