@@ -7,6 +7,7 @@ from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
 from datasources.formats.csv.csv_descriptor import CSV
 from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_AVRO_CONFLUENT, DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON, JSON_CONFLUENT
+from datasources.formats.protobuf.protobuf_descriptor import PROTOBUF
 from datasources.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
@@ -18,6 +19,7 @@ FORMATS: dict[str, Format] = {
         CSV,
         AVRO,
         AVRO_CONFLUENT,
+        PROTOBUF,
         DEBEZIUM_JSON,
         DEBEZIUM_AVRO_CONFLUENT,
     )

@@ -65,6 +65,8 @@ EXCEPTIONS = {
     "DuckDBError": "a product's name",
     "HOLD": "a value of the option watermark.all-idle",
     "at_least": "an adverb",
+    "field_presence": "tests: a feature of Protobuf's editions",
+    "has_presence": "a property of Google's descriptors",
     "hold": "tests: the JSON key of a table's load gate as a keyword argument",
     "holds_back": "the standard verb for a watermark",
     "_in_place": "an adverb",

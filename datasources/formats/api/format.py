@@ -72,6 +72,8 @@ class Format:
         decoder: opens a decoder; imports what it needs when it is called, so that unused formats are not loaded.
         columns: returns the columns where the user declares none, or raises OptionError; None = they must be declared.
         options: the format's own options, as Flink names them.
+        driver_options: called on the driver, returns the options with the contents of the files that they name, so that
+            executors need no files; None = they name none.
         supports_keys: whether record keys may have the format.
         metadata: metadata keys that the format reads from a value, and their types.
         is_changelog: whether a record may update or delete earlier rows.
@@ -85,6 +87,9 @@ class Format:
     decoder: Callable[[DecoderSettings], Decoder] = field(compare=False, repr=False)
     columns: Callable[[ColumnsRequest], pa.Schema] | None = field(default=None, compare=False, repr=False)
     options: tuple[FormatOption, ...] = field(default=(), compare=False, repr=False)
+    driver_options: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(
+        default=None, compare=False, repr=False
+    )
     supports_keys: bool = field(default=True, compare=False, repr=False)
     metadata: Mapping[str, pa.DataType] = field(default_factory=dict, compare=False, repr=False)
     is_changelog: bool = field(default=False, compare=False, repr=False)

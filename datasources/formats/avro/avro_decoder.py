@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded
-from datasources.formats.avro.avro_engine import AvroEngine
+from datasources.formats.avro.avro_engine import avro_engine
 from datasources.formats.avro.resolution.resolve import resolve
 from datasources.formats.avro.resolution.steps import Plan
 from datasources.formats.avro.schema.avro_schema import AvroSchema
+from datasources.formats.columns.record_engine import RecordEngine, wanted_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class AvroDatumDecoder:
     wanted: tuple[str, ...] | None = None
     skip: int = 0
     _plan: Plan = field(init=False, repr=False, compare=False)
-    _engine: list[AvroEngine] = field(init=False, repr=False, compare=False, default_factory=list)
+    _engine: list[RecordEngine] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
         unknown = set(self.wanted or ()) - set(self.columns.names)
@@ -61,11 +62,7 @@ class AvroDatumDecoder:
             RecordError: a column of the batch would need more than 2 GiB, which only symbols and defaults can bring
                 about.
         """
-        wanted = [f for f in self.columns if self.wanted is None or f.name in self.wanted]
         if not self._engine:
-            self._engine.append(AvroEngine(self._plan, self.columns, wanted, self.skip))
-        found, statuses, reasons = self._engine[0].decode(values.cast(pa.binary()))
-        arrays = dict(zip((f.name for f in wanted), found, strict=True))
-        columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.columns]
-        batch = pa.RecordBatch.from_arrays(columns, schema=self.columns)
-        return Decoded(columns=batch, statuses=statuses, reasons=reasons)
+            wanted = wanted_fields(self.columns, self.wanted)
+            self._engine.append(avro_engine(self._plan, self.columns, wanted, self.skip))
+        return self._engine[0].decode(values.cast(pa.binary()))

@@ -95,10 +95,17 @@ def on_error(options: FlinkOptions, formats: FormatOptions) -> OnError:
 
 
 def own_options(options: FlinkOptions, owner: Format, sides: Sequence[str]) -> tuple[tuple[str, Any], ...]:
-    """Return the options of a format that its decoder needs, key and value, as set under any of some prefixes."""
+    """Return the options of a format that its decoder needs, key and value, as set under any of some prefixes.
+
+    Called on the driver: what executors cannot read is read here.
+
+    Raises:
+        OptionError: a file that an option names cannot be read.
+    """
     given = options.given("")
     keys = (option.key for option in owner.options if option not in _COMMON)
-    return tuple((key, given[name]) for key in keys for name in _names(owner, key, sides) if name in given)
+    found = {key: given[name] for key in keys for name in _names(owner, key, sides) if name in given}
+    return tuple((found if owner.driver_options is None else owner.driver_options(found)).items())
 
 
 def _names(owner: Format, key: str, sides: Sequence[str]) -> Iterator[str]:

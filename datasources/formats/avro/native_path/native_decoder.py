@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from datasources.formats.avro.native_path.step_table import nodes_of
 from datasources.formats.avro.resolution.steps import Plan
-from datasources.formats.columns.column_buffers import ColumnBuffers
+from datasources.formats.columns.native_batch import native_batch
 from datasources.formats.columns.partial_rows import PartialRows
 from datasources.native import NativeLibrary
 
@@ -40,14 +39,10 @@ class NativeDecoder:
         Raises:
             RecordError: a column would get too large for 32-bit offsets.
         """
-        count = len(values)
-        _, starts, data = values.buffers()
-        begins = np.frombuffer(starts, np.int32, count + 1, values.offset * 4)
-        content = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
-        records = content, begins, np.ascontiguousarray(np.asarray(values.is_valid())), self._skip
-        is_done = np.zeros(count, np.bool_)
-        buffers = ColumnBuffers(self._columns, self._wanted, count, int(begins[-1] - begins[0]))
-        at = 0
-        while (at := self._library.avro.decode(records, at, self._nodes, buffers.table, is_done)) < count:
-            buffers.grow()
-        return PartialRows(buffers.columns(), is_done)
+        library, nodes, skip = self._library, self._nodes, self._skip
+        return native_batch(
+            lambda records, at, table, is_done: library.avro.decode((*records, skip), at, nodes, table, is_done),
+            self._columns,
+            self._wanted,
+            values,
+        )
