@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FLAGS = ("-O3", "-shared", "-fPIC")
-SOURCES = ("native.c", "kafka_fetch.c", "json_rows.c", "avro_rows.c")
+SOURCES = ("native.c", "kafka_fetch.c", "json_rows.c", "avro_rows.c", "protobuf_rows.c")
 STARTUP = "tidemark-spark.pth"
 COMPILERS = ("cc", "gcc", "clang")
 

@@ -19,6 +19,10 @@ from typing import Any, Final
 
 import fastavro
 import pyarrow as pa
+from google.protobuf import timestamp_pb2
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message_factory import GetMessageClass
 
 from benchmarks.measure import load_before, machine_facts
 from benchmarks.orders import SCHEMA, order
@@ -28,6 +32,8 @@ from datasources.formats.avro.avro_confluent import AvroConfluentDecoder
 from datasources.formats.avro.avro_decoder import AvroDatumDecoder
 from datasources.formats.avro.schema.avro_schema import parse_avro_schema
 from datasources.formats.format_table import FORMATS
+from datasources.formats.protobuf.protobuf_decoder import ProtobufDecoder
+from datasources.formats.protobuf.schema.message_type import MessageType, message_type
 from datasources.formats.registry.registry_options import RegistrySettings
 from datasources.formats.registry.wire_format import HEADER_BYTES
 from datasources.formats.schema_text.ddl import parse_schema
@@ -51,6 +57,15 @@ AVRO: Final[dict[str, Any]] = {
 }
 """As Flink writes nullable columns."""
 _HEADER: Final = bytes(HEADER_BYTES)
+_PROTOBUF: Final = {
+    "user": Field.TYPE_INT64,
+    "item": Field.TYPE_STRING,
+    "price": Field.TYPE_DOUBLE,
+    "ts": Field.TYPE_MESSAGE,
+    "note": Field.TYPE_STRING,
+}
+"""Each with presence, as the columns are nullable."""
+_MICROS: Final = 1_000_000
 
 
 def main() -> None:
@@ -73,7 +88,10 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
     documents = pa.array([order(number) for number in range(_ROWS)], pa.binary())
     json_decoder = FORMATS["json"].decoder(DecoderSettings(schema=_COLUMNS, time_zone="UTC"))
     schema = fastavro.parse_schema(AVRO)
-    datums = [_datum(schema, row) for row in _rows(json_decoder, documents)]
+    rows = _rows(json_decoder, documents)
+    datums = [_datum(schema, row) for row in rows]
+    message = _message()
+    messages = pa.array([_encoded(message, row) for row in rows], pa.binary())
     records = pa.array(datums, pa.binary())
     framed = pa.array([_HEADER + each for each in datums], pa.binary())
     writer = parse_avro_schema(json.dumps(AVRO))
@@ -81,6 +99,8 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
         "json": (json_decoder.decode, documents),
         "avro": (AvroDatumDecoder(writer, _COLUMNS).decode, records),
         "avro-confluent": (_confluent(AvroDatumDecoder(writer, _COLUMNS, skip=HEADER_BYTES)).decode, framed),
+        "protobuf": (ProtobufDecoder(message, _COLUMNS).decode, messages),
+        "protobuf of Google, records only": (lambda batch: _parsed(message, batch), messages.slice(0, _FASTAVRO_ROWS)),
         "fastavro, records only": (lambda batch: _read(schema, batch), records.slice(0, _FASTAVRO_ROWS)),
     }
     if find_spec("pyruhvro"):
@@ -88,6 +108,8 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
 
         text = json.dumps(AVRO)
         ways["pyruhvro"] = (lambda batch: pyruhvro.deserialize_array(batch.to_pylist(), text), records)
+    if find_spec("ptars"):
+        ways["ptars"] = (_ptars(message), messages)
     return ways
 
 
@@ -110,6 +132,41 @@ def _datum(schema: Any, row: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
+def _message() -> MessageType:
+    """Return the type of an order of proto2."""
+    files = FileDescriptorSet()
+    timestamp_pb2.DESCRIPTOR.CopyToProto(files.file.add())
+    made = files.file.add(name="orders.proto", dependency=[timestamp_pb2.DESCRIPTOR.name])
+    order_type = made.message_type.add(name="Order")
+    for number, (name, kind) in enumerate(_PROTOBUF.items(), 1):
+        field = order_type.field.add(name=name, number=number, type=kind, label=Field.LABEL_OPTIONAL)
+        if kind == Field.TYPE_MESSAGE:
+            field.type_name = ".google.protobuf.Timestamp"
+    return message_type(files.SerializeToString(), "Order")
+
+
+def _encoded(message: MessageType, row: dict[str, Any]) -> bytes:
+    made: Any = GetMessageClass(message.descriptor)()
+    for name, value in row.items():
+        if name != "ts":
+            setattr(made, name, value)
+    micros = row["ts"].timestamp() * _MICROS
+    made.ts.FromMicroseconds(round(micros))
+    return bytes(made.SerializeToString())
+
+
+def _parsed(message: MessageType, batch: pa.Array) -> list[Any]:
+    made: Any = GetMessageClass(message.descriptor)
+    return [made.FromString(each) for each in batch.to_pylist()]
+
+
+def _ptars(message: MessageType) -> Callable[[pa.Array], Any]:
+    import ptars
+
+    handler = ptars.HandlerPool([message.descriptor.file]).get_for_message(message.descriptor)
+    return lambda batch: handler.list_to_record_batch(batch.to_pylist())
+
+
 def _read(schema: Any, batch: pa.Array) -> list[Any]:
     return [fastavro.schemaless_reader(io.BytesIO(each), schema, None) for each in batch.to_pylist()]
 
@@ -120,7 +177,7 @@ def _check(ways: dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]) -> None:
     Raises:
         SystemExit: they differ.
     """
-    found = [ways[name][0](ways[name][1]).columns for name in ("json", "avro", "avro-confluent")]
+    found = [ways[name][0](ways[name][1]).columns for name in ("json", "avro", "avro-confluent", "protobuf")]
     if any(each != found[0] for each in found):
         raise SystemExit("the formats gave different rows; nothing was compared")
 

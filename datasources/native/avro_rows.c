@@ -7,8 +7,10 @@
  * A record is done if it is exactly as long as its values are, and if all of them are valid and fit. Any other record
  * is left to Python, which reports why (slow_path.py); nothing of it stays in the columns (columns.h).
  */
+#include "column_values.h"
 #include "columns.h"
 #include "decimal_powers.h"
+#include "utf8.h"
 
 enum avro_form {
     NOTHING, REFUSED, BOOLEAN, INTEGER, FLOAT, DOUBLE, BYTES, UUID, ENUM, DECIMAL, RECORD, ARRAY, MAP, UNION, DEFAULT
@@ -37,10 +39,6 @@ typedef struct {
 static const uint8_t *value(avro_table *table, const avro_node *node, const uint8_t *at, const uint8_t *end,
                             int64_t slot, int levels);
 
-static inline void set_valid(column *to, int64_t slot) {
-    if (to->is_valid) to->is_valid[slot] = 1;
-}
-
 static const uint8_t *long_number(const uint8_t *at, const uint8_t *end, int64_t *found) {
     uint64_t bits = 0;
     for (int shift = 0; at < end && shift < 64; shift += 7) {
@@ -68,49 +66,6 @@ static inline const uint8_t *sized(const uint8_t *at, const uint8_t *end, int64_
     *bytes = size;
     if (size == PREFIXED && !(at = number(at, end, bytes))) return NULL;
     return *bytes < 0 || *bytes > end - at ? NULL : at;
-}
-
-static int is_wide_utf8(const uint8_t *at, const uint8_t *end) {
-    while (at < end) {
-        uint8_t first = *at++;
-        if (first < 0x80) continue;
-        int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-        if (first < 0xC2 || first > 0xF4 || end - at < more) return 0;
-        uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-        uint8_t high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* surrogates; the last character */
-        if (*at < low || *at > high) return 0;
-        for (at++; --more; at++)
-            if ((*at & 0xC0) != 0x80) return 0;
-    }
-    return 1;
-}
-
-static inline int is_utf8(const uint8_t *at, int64_t bytes) {
-    const uint8_t *end = at + bytes;
-    uint64_t word;
-    for (; end - at >= 8; at += 8) {
-        memcpy(&word, at, 8);
-        if (word & 0x8080808080808080ull) return is_wide_utf8(at, end);
-    }
-    return is_wide_utf8(at, end);
-}
-
-/* Whether there was room for a text; `behind` is the end of what may be read. */
-static inline int keep_text(column *to, int64_t slot, const uint8_t *at, int64_t bytes, const uint8_t *behind) {
-    if (!to->values) return 1;
-    int32_t offset = *offset_of(to, slot);
-    if ((to->is_full = bytes > to->room - offset)) return 0;
-    copy_text(to->values + offset, at, bytes, behind);
-    end_part(to, slot, offset + bytes);
-    return 1;
-}
-
-static inline int keep_number(const column *to, int64_t slot, const void *found, int64_t bytes) {
-    if (!to->values) return 1;
-    if (bytes == 8) memcpy(to->values + slot * 8, found, 8);
-    else if (bytes == 4) memcpy(to->values + slot * 4, found, 4);
-    else memcpy(to->values + slot * bytes, found, (size_t)bytes);
-    return 1;
 }
 
 static inline const uint8_t *integer(const avro_node *node, column *to, const uint8_t *at, const uint8_t *end,

@@ -22,6 +22,7 @@ from datasources.native.avro_rows import AvroRows
 from datasources.native.calls import address, function
 from datasources.native.json_rows import JsonRows
 from datasources.native.kafka_fetch import KafkaFetch
+from datasources.native.protobuf_rows import ProtobufRows
 
 __all__ = ["NativeLibrary", "native"]
 
@@ -51,6 +52,7 @@ class NativeLibrary:
         self.kafka = KafkaFetch(library)
         self.json = JsonRows(library)
         self.avro = AvroRows(library)
+        self.protobuf = ProtobufRows(library)
 
     def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
         """Return where the complete packets between two positions begin, and where the next one begins.

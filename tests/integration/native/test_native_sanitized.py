@@ -24,6 +24,7 @@ SANITIZERS: Final = ("-fsanitize=address,undefined", "-fno-sanitize-recover=unde
 FLAGS: Final = ("-O1", "-g", *SANITIZERS, "-shared", "-fPIC", "-Wall", "-Werror")
 NESTED: Final = "tests/property/formats/test_json_native_nested.py"
 AVRO: Final = "tests/property/formats/test_avro_native.py"
+PROTOBUF: Final = "tests/property/formats/test_protobuf_native.py"
 BEYOND_THE_END: Final = """
 import numpy as np
 from datasources.native import native
@@ -93,9 +94,10 @@ def test_records_from_memory_stay_in_their_buffers(sanitized):
         ["tests/unit/formats/json/test_json_format.py", "-k", "native"],
         [NESTED, "-k", "left or nested or fit or limits or slice or halfway or names"],
         [AVRO],
+        [PROTOBUF],
         *full(["tests/property/formats/test_json_native.py"], [NESTED]),
     ],
-    ids=["fixed", "nested", "avro", "generated", "generated nested"],
+    ids=["fixed", "nested", "avro", "protobuf", "generated", "generated nested"],
 )
 def test_documents_stay_in_their_buffers(sanitized, tests):
     run_native_tests(sanitized, *tests)
