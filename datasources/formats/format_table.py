@@ -7,7 +7,7 @@ from datasources.formats.avro.avro_descriptor import AVRO, AVRO_CONFLUENT
 from datasources.formats.csv.csv_descriptor import CSV
 from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_AVRO_CONFLUENT, DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON, JSON_CONFLUENT
-from datasources.formats.protobuf.protobuf_descriptor import PROTOBUF
+from datasources.formats.protobuf.protobuf_descriptor import PROTOBUF, PROTOBUF_CONFLUENT
 from datasources.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
@@ -20,6 +20,7 @@ FORMATS: dict[str, Format] = {
         AVRO,
         AVRO_CONFLUENT,
         PROTOBUF,
+        PROTOBUF_CONFLUENT,
         DEBEZIUM_JSON,
         DEBEZIUM_AVRO_CONFLUENT,
     )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.errors import SchemaError
-from datasources.formats.api.decoder import Decoded, statuses_of
+from datasources.formats.api.decoder import Decoded
 from datasources.formats.avro.avro_decoder import AvroDatumDecoder
 from datasources.formats.avro.schema.avro_schema import AvroSchema, parse_avro_schema
+from datasources.formats.registry.record_groups import RecordGroup, decode_groups
 from datasources.formats.registry.registry_options import RegistrySettings
 from datasources.formats.registry.schema_registry import RegisteredText, SchemaRegistry, UnknownSchemaError
-from datasources.formats.registry.wire_format import HEADER_BYTES, headers_of
+from datasources.formats.registry.wire_format import HEADER_BYTES, headers_of, taken
 
 KIND = "AVRO"
 
@@ -54,34 +53,10 @@ class AvroConfluentDecoder:
         single = headers.single_id()
         if single is not None and not isinstance(decoder := self._decoder(single), str):
             return decoder.decode(values)
-        groups = [(self._decoder(schema_id), rows) for schema_id, rows in headers.by_id()]
-        reasons = dict(headers.reasons)
-        batches: list[pa.RecordBatch] = [_nulls(self.schema, 1)]
-        sources = np.zeros(len(values), np.int64)
-        for decoder, rows in groups:
-            if isinstance(decoder, str):
-                reasons |= dict.fromkeys(rows.tolist(), decoder)
-                continue
-            found = decoder.decode(values.take(pa.array(rows)))
-            reasons |= {int(rows[at]): reason for at, reason in found.reasons.items()}
-            sources[rows] = sum(map(len, batches)) + np.arange(len(rows))
-            batches.append(found.columns)
-        return self._in_order(batches, sources, reasons, np.asarray(values.is_valid()))
-
-    def _in_order(
-        self,
-        batches: list[pa.RecordBatch],
-        sources: npt.NDArray[np.int64],
-        reasons: dict[int, str],
-        has_value: npt.NDArray[np.bool_],
-    ) -> Decoded:
-        """Return the rows of the groups in the order of the records; a row of nulls comes before them."""
-        indexes = pa.array(sources)
-        columns = [
-            pa.concat_arrays([batch.column(at) for batch in batches]).take(indexes) for at in range(len(self.schema))
+        groups = [
+            RecordGroup(self._decoder(schema_id), rows, taken(values, rows)) for schema_id, rows in headers.by_id()
         ]
-        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
-        return Decoded(columns=batch, statuses=statuses_of(has_value, reasons), reasons=reasons)
+        return decode_groups(self.schema, values, groups, headers.reasons)
 
     def _decoder(self, schema_id: int) -> AvroDatumDecoder | str:
         """Return what decodes the records of a schema, or why they are bad."""
@@ -109,10 +84,6 @@ def parsed(registered: RegisteredText) -> AvroSchema:
     """
     references = [text for _, text in registered.references]
     return parse_avro_schema(registered.text, references, validate_defaults=False)
-
-
-def _nulls(schema: pa.Schema, count: int) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.nulls(count, each.type) for each in schema], schema=schema)
 
 
 def _unpickled(

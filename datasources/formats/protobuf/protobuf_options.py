@@ -19,6 +19,11 @@ MESSAGE: Final = FormatOption(
     description="The message that each record is, with its package: `shop.Order`. The name of a Java class works if no "
     "other message has its last component.",
 )
+REGISTERED_MESSAGE: Final = FormatOption(
+    key="message-class-name",
+    type=str,
+    description="The message that each record is, with its package: `shop.Order`. Needed where a schema has several.",
+)
 DESCRIPTOR_FILE: Final = FormatOption(
     key="descriptor-file",
     type=str,
@@ -36,6 +41,10 @@ NULL_LITERAL: Final = FormatOption(
     type=str,
     description="Flink's, for writing; has no effect where records are read.",
 )
+_REQUIRED: Final = {
+    MESSAGE: "the message that each record is",
+    DESCRIPTOR_FILE: "which protoc --descriptor_set_out --include_imports writes: there is no Java class to ask here",
+}
 _DESCRIPTORS: Final = "descriptors"
 """What stands for the file where executors read."""
 
@@ -67,9 +76,9 @@ def message_of(options: Mapping[str, Any], format_name: str) -> MessageType:
     """
     from datasources.formats.protobuf.schema.message_type import message_type
 
-    for option in (MESSAGE, DESCRIPTOR_FILE):
+    for option, hint in _REQUIRED.items():
         if options.get(option.key) is None:
-            raise OptionError(f"the format '{format_name}' needs '{format_name}.{option.key}'.")
+            raise OptionError(f"the format '{format_name}' needs '{format_name}.{option.key}', {hint}.")
     content = with_descriptors(options, format_name) if _DESCRIPTORS not in options else options
     try:
         return message_type(content[_DESCRIPTORS], options[MESSAGE.key])

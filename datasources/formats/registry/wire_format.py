@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 HEADER_BYTES: Final = 5
 _MAGIC: Final = 0
@@ -62,6 +63,20 @@ def headers_of(values: pa.Array) -> Headers:
     wrong = np.flatnonzero(has_value & ~has_header).tolist()
     reasons = {index: _reason(int(lengths[index]), int(content[first[index]])) for index in wrong}
     return Headers(has_header, ids, reasons)
+
+
+def without_headers(values: pa.Array) -> pa.Array:
+    """Return what the format wrote of payloads that all have headers.
+
+    `binary_slice` of Arrow 26 reserves a buffer by the end that it is given, and fails without one.
+    """
+    end = pc.max(pc.binary_length(values)).as_py()
+    return values if end is None else pc.binary_slice(values, HEADER_BYTES, end)
+
+
+def taken(values: pa.Array, rows: npt.NDArray[np.intp]) -> pa.Array:
+    """Return some payloads; if they are all, without a copy."""
+    return values if len(rows) == len(values) else values.take(pa.array(rows))
 
 
 def _reason(length: int, first: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import EnvironmentProblem, SchemaError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 _MAX_SHOWN: Final = 10
+_MAX_CACHED: Final = 100
 _WRITE_ONE: Final = "write them with protoc --descriptor_set_out --include_imports"
 
 
@@ -35,8 +37,9 @@ class MessageType:
         return message_type, (self.files, self.name)
 
 
+@lru_cache(maxsize=_MAX_CACHED)
 def message_type(files: bytes, name: str) -> MessageType:
-    """Return a message type of a descriptor set.
+    """Return a message type of a descriptor set, which is read once in a process.
 
     Args:
         files: a serialized FileDescriptorSet, with all files that one of them imports.
@@ -49,6 +52,16 @@ def message_type(files: bytes, name: str) -> MessageType:
     messages = {each.full_name: each for file in _files(files) for each in _messages(file.message_types_by_name)}
     descriptor = messages.get(name) or _by_class_name(messages, name)
     return MessageType(files, descriptor.full_name, descriptor)
+
+
+def file_of(files: bytes, name: str) -> FileDescriptor:
+    """Return one of the files of a descriptor set.
+
+    Raises:
+        EnvironmentProblem: Google's package is not installed.
+        SchemaError: the descriptors are malformed or incomplete.
+    """
+    return next(each for each in _files(files) if each.name == name)
 
 
 def _by_class_name(messages: dict[str, Descriptor], name: str) -> Descriptor:
