@@ -118,7 +118,7 @@ class KafkaEnumerator:
         if self._commits is not None:
             self._commits.flush()
 
-    def publication_counts(self) -> Mapping[str, int]:
+    def commit_counts(self) -> Mapping[str, int]:
         """Return Flink's metrics of commits; none without a group."""
         return {} if self._commits is None else self._commits.counts()
 

@@ -27,7 +27,7 @@ Convert = Callable[[str], object]
 _BITS: Final = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 _BLANKS: Final = "".join(map(chr, range(0x21)))
 _WHOLE: Final = re.compile(r"[+-]?0*[0-9]{1,19}\Z")
-_NUMBER: Final = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[dDfF]?\Z")
+_NUMBER: Final = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[dDfF]?\Z")
 _DATE: Final = re.compile(r"(?!0000)[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\Z")
 _DATE_TIME: Final = re.compile(
     r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{0,9})?(?![0-9.]).*\Z", re.DOTALL

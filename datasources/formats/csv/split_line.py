@@ -13,7 +13,7 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 _BLANKS: Final = "".join(map(chr, range(0x21)))
 """What Java's `trim` removes."""
 _LINE_ENDS: Final = "\r\n"
-_COMMENTS: Final = re.compile(r"(?:[ \r\n]|#[^\r\n]*(?:[\r\n]|\Z))*")
+_COMMENTS: Final = re.compile(r"[ \r\n]*(?:#[^\r\n]*[\r\n][ \r\n]*)*(?:#[^\r\n]*\Z)?")
 _ESCAPES: Final = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
 
 

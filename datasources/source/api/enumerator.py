@@ -88,9 +88,9 @@ class PublishesPositions(Protocol):
         ...
 
     def flush_positions(self) -> None:
-        """Wait for the last publication, a few seconds at most. When called: at the end of an AvailableNow run."""
+        """Wait for the last commit, a few seconds at most. When called: at the end of an AvailableNow run."""
         ...
 
-    def publication_counts(self) -> Mapping[str, int]:
-        """Return what is shown of the publications in the source's progress: a count by its name."""
+    def commit_counts(self) -> Mapping[str, int]:
+        """Return what is shown of the commits in the source's progress: a count by its name."""
         ...

@@ -216,7 +216,7 @@ class BatchPlanner:
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
         shown = self._view.table(offset, max_splits=max_splits)
-        counts = {} if self._publisher is None else self._publisher.publication_counts()
+        counts = {} if self._publisher is None else self._publisher.commit_counts()
         own = self._connector_state.progress()
         return {**shown, **counts, **own, **self._state.gate.progress(self._settings.gate)}
 

@@ -448,7 +448,7 @@ class PublishingLog(MemoryLog):
     def flush_positions(self):
         self.flushed += 1
 
-    def publication_counts(self):
+    def commit_counts(self):
         return {"published": len(self.published)}
 
 
@@ -490,7 +490,7 @@ def test_a_rewound_query_publishes_where_it_really_is():
     assert log.published[-1] == {"a-0": 1}
 
 
-def test_the_end_of_an_available_now_run_waits_for_the_publication():
+def test_the_end_of_an_available_now_run_waits_for_the_commit():
     log, query = publishing(10)
     query.planner.limit_to_available_now()
     query.batch()
