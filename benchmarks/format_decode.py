@@ -19,13 +19,11 @@ from typing import Any, Final
 
 import fastavro
 import pyarrow as pa
-from google.protobuf import timestamp_pb2
-from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message_factory import GetMessageClass
 
 from benchmarks.measure import load_before, machine_facts
 from benchmarks.orders import SCHEMA, order
+from benchmarks.protobuf_orders import encoded, order_type
 from datasources.formats.api.decoder import Decoder
 from datasources.formats.api.format import DecoderSettings
 from datasources.formats.avro.avro_confluent import AvroConfluentDecoder
@@ -33,7 +31,7 @@ from datasources.formats.avro.avro_decoder import AvroDatumDecoder
 from datasources.formats.avro.schema.avro_schema import parse_avro_schema
 from datasources.formats.format_table import FORMATS
 from datasources.formats.protobuf.protobuf_decoder import ProtobufDecoder
-from datasources.formats.protobuf.schema.message_type import MessageType, message_type
+from datasources.formats.protobuf.schema.message_type import MessageType
 from datasources.formats.registry.registry_options import RegistrySettings
 from datasources.formats.registry.wire_format import HEADER_BYTES
 from datasources.formats.schema_text.ddl import parse_schema
@@ -57,14 +55,6 @@ AVRO: Final[dict[str, Any]] = {
 }
 """As Flink writes nullable columns."""
 _HEADER: Final = bytes(HEADER_BYTES)
-_PROTOBUF: Final = {
-    "user": Field.TYPE_INT64,
-    "item": Field.TYPE_STRING,
-    "price": Field.TYPE_DOUBLE,
-    "ts": Field.TYPE_MESSAGE,
-    "note": Field.TYPE_STRING,
-}
-"""Each with presence, as the columns are nullable."""
 _MICROS: Final = 1_000_000
 
 
@@ -90,8 +80,8 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
     schema = fastavro.parse_schema(AVRO)
     rows = _rows(json_decoder, documents)
     datums = [_datum(schema, row) for row in rows]
-    message = _message()
-    messages = pa.array([_encoded(message, row) for row in rows], pa.binary())
+    message = order_type()
+    messages = pa.array(_messages(message, rows), pa.binary())
     records = pa.array(datums, pa.binary())
     framed = pa.array([_HEADER + each for each in datums], pa.binary())
     writer = parse_avro_schema(json.dumps(AVRO))
@@ -132,27 +122,11 @@ def _datum(schema: Any, row: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def _message() -> MessageType:
-    """Return the type of an order of proto2."""
-    files = FileDescriptorSet()
-    timestamp_pb2.DESCRIPTOR.CopyToProto(files.file.add())
-    made = files.file.add(name="orders.proto", dependency=[timestamp_pb2.DESCRIPTOR.name])
-    order_type = made.message_type.add(name="Order")
-    for number, (name, kind) in enumerate(_PROTOBUF.items(), 1):
-        field = order_type.field.add(name=name, number=number, type=kind, label=Field.LABEL_OPTIONAL)
-        if kind == Field.TYPE_MESSAGE:
-            field.type_name = ".google.protobuf.Timestamp"
-    return message_type(files.SerializeToString(), "Order")
-
-
-def _encoded(message: MessageType, row: dict[str, Any]) -> bytes:
-    made: Any = GetMessageClass(message.descriptor)()
-    for name, value in row.items():
-        if name != "ts":
-            setattr(made, name, value)
-    micros = row["ts"].timestamp() * _MICROS
-    made.ts.FromMicroseconds(round(micros))
-    return bytes(made.SerializeToString())
+def _messages(message: MessageType, rows: list[dict[str, Any]]) -> list[bytes]:
+    made: Any = GetMessageClass(message.descriptor)
+    times = [round(row["ts"].timestamp() * _MICROS) for row in rows]
+    others = [{name: value for name, value in row.items() if name != "ts"} for row in rows]
+    return [encoded(made, row, micros) for row, micros in zip(others, times, strict=True)]
 
 
 def _parsed(message: MessageType, batch: pa.Array) -> list[Any]:

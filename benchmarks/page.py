@@ -100,8 +100,9 @@ def _format_queries() -> str:
 def _counted(shapes: Mapping[str, Any]) -> str:
     rows = []
     for shape, found in shapes.items():
-        costs = [f"{found['cpu_us_per_record'][side]:.2f} us" for side in _TITLES]
-        ratios = (f"{found[name]:.2f}" for name in ("sql_ratio", "sql_ratio_to_flink"))
+        measured = found["cpu_us_per_record"]
+        costs = [f"{measured[side]:.2f} us" if side in measured else "" for side in _TITLES]
+        ratios = (f"{found[name]:.2f}" if name in found else "" for name in ("sql_ratio", "sql_ratio_to_flink"))
         rows.append([shape, *costs, *ratios])
     return _table(["", *_TITLES.values(), "SQL to spark-sql-kafka", "SQL to Flink"], rows)
 

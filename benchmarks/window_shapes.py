@@ -14,6 +14,8 @@ from typing import Any, Final
 from benchmarks.avro_orders import AVRO_ORDER, framed_order
 from benchmarks.json_decode import NEXMARK, nexmark
 from benchmarks.orders import SCHEMA, order
+from benchmarks.protobuf_orders import MESSAGE, descriptor_file, message_order
+from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
 
 __all__ = [
     "FORMAT_SHAPES",
@@ -50,8 +52,10 @@ class Shape:
         slide_s: of the windows of ten seconds, seconds.
         delay: of the watermark: number and unit. With 5 seconds Flink drops 0.2 % of the nested events as late, with 10
             minutes none.
-        options: of the format, as Flink and Tidemark name them; `{registry}` is the URL of a schema registry.
+        options: of the format, as Flink and Tidemark name them; `{registry}` is the URL of a schema registry,
+            `{descriptors}` a file with Protobuf's descriptors.
         parsed: the record's columns of spark-sql-kafka's `value`, as one struct; None = JSON of `schema`.
+        sides: who can read it: Spark's from_protobuf is in no repository, Flink's needs generated classes of Java.
     """
 
     make: Callable[[int], bytes]
@@ -66,6 +70,7 @@ class Shape:
     delay: str = "5 SECOND"
     options: Mapping[str, str]
     parsed: Callable[[], Any] | None = None
+    sides: tuple[str, ...] = (TIDEMARK, TIDEMARK_SQL, PEER, FLINK)
 
 
 _JSON: Final = {"format": "json", "json.timestamp-format.standard": "ISO-8601"}
@@ -115,6 +120,15 @@ SHAPES: Final[dict[str, Shape]] = {
 }
 FORMAT_SHAPES: Final[dict[str, Shape]] = {
     "json": _orders(),
+    "protobuf": _orders(
+        make=message_order,
+        options={
+            "format": "protobuf",
+            "protobuf.message-class-name": MESSAGE,
+            "protobuf.descriptor-file": "{descriptors}",
+        },
+        sides=(TIDEMARK, TIDEMARK_SQL),
+    ),
     "avro-confluent": _orders(
         make=framed_order,
         time_type="TIMESTAMP(3)",  # Flink's Avro knows no other
@@ -185,7 +199,7 @@ def interval(shape: Shape) -> str:
 
 def format_options(shape: Shape, registry: str) -> dict[str, str]:
     """Return the options of the format."""
-    return {key: value.format(registry=registry) for key, value in shape.options.items()}
+    return {key: value.format(registry=registry, descriptors=descriptor_file()) for key, value in shape.options.items()}
 
 
 def _keys(shape: Shape) -> Sequence[str]:
