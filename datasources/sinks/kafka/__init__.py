@@ -9,7 +9,7 @@ table (at least once).
 Rows are appended in the same way, or exactly once: then the driver writes a batch in one transaction, together with its
 number, and passes over a batch whose number is there.
 
-Reading order: `topic_options` and `topics` are what tables say and brokers have, `record_texts` makes records,
-`record_producer` sends them from tasks, `batch_transaction` from the driver; `upsert_kafka_sink` and `kafka_sink` are
-the sinks.
+Reading order: `topic_options` is what tables say, `record_texts` makes records, `record_producer` sends them from
+tasks, `batch_transaction` from the driver; `upsert_kafka_sink` and `kafka_sink` are the sinks. What they share with
+dead letters is in `kafka/producer/producers`, `kafka/producer/transactions` and `kafka/producer/target_topic`.
 """

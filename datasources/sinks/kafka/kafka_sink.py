@@ -10,6 +10,7 @@ from pydantic import Field
 from pyspark.sql import DataFrame, SparkSession
 
 from datasources.errors import OptionError
+from datasources.kafka.producer.target_topic import require_topic
 from datasources.kafka.record.resolve_keys import listed_names
 from datasources.options import OptionGroup
 from datasources.sinks.change_sink import BatchNumber, SinkTable
@@ -18,7 +19,6 @@ from datasources.sinks.kafka.batch_transaction import BatchTransaction
 from datasources.sinks.kafka.record_producer import produce_in_tasks
 from datasources.sinks.kafka.record_texts import record_texts
 from datasources.sinks.kafka.topic_options import FORMAT, ValueFields, require_format, topic_options
-from datasources.sinks.kafka.topics import require_topic
 
 _TRANSACTIONAL_ID: Final = "transactional.id"
 _DEFAULT_PREFIX: Final = "tidemark"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException
 from pyspark.sql import DataFrame
 
 from datasources.errors import SourceUnavailable, TidemarkError
-from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
+from datasources.kafka.client.client_config import ClientConfig
 from datasources.kafka.client.client_errors import explain
+from datasources.kafka.producer.producers import OutgoingRecord, open_producer, send
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 
@@ -20,12 +21,6 @@ _RECORD_SCHEMA: Final = "records BIGINT"
 _DELIVERY_S: Final = 300
 """librdkafka's message.timeout.ms, which it lowers to transaction.timeout.ms only if nobody sets it."""
 _FLUSH_S: Final = _DELIVERY_S + 30.0
-_SHORT_S: Final = 0.5
-_OWN: Final = {
-    "enable.idempotence": "true",
-    "partitioner": "murmur2_random",  # that of Java's clients: a key has one partition, whoever writes it
-    "linger.ms": "20",
-}
 
 
 def produce_in_tasks(records: DataFrame, config: ClientConfig, topic: str) -> None:
@@ -33,32 +28,9 @@ def produce_in_tasks(records: DataFrame, config: ClientConfig, topic: str) -> No
     records.mapInArrow(RecordProducer(config=config, topic=topic), _RECORD_SCHEMA).collect()
 
 
-def open_producer(config: ClientConfig, settings: Mapping[str, str]) -> Producer:
-    """Return a producer with further settings of librdkafka.
-
-    Raises:
-        OptionError: librdkafka does not accept a setting.
-    """
-    try:
-        return Producer({**OWN_DEFAULTS, **config, **_OWN, **settings})
-    except KafkaException as error:
-        raise explain(error, action="making a producer", servers=config.bootstrap_servers) from error
-
-
-def send(producer: Producer, topic: str, key: str | None, value: str | None, delivered: Callable[..., None]) -> None:
-    """Hand a record to a producer, once its queue has room.
-
-    Raises:
-        KafkaException: of the client.
-    """
-    while True:
-        try:
-            producer.produce(topic, key=_bytes(key), value=_bytes(value), on_delivery=delivered)
-        except BufferError:  # its queue is full until something was delivered
-            producer.poll(_SHORT_S)
-        else:
-            producer.poll(0)
-            return
+def text_record(key: str | None, value: str | None) -> OutgoingRecord:
+    """Return the record of two texts, or of none."""
+    return OutgoingRecord(_bytes(key), _bytes(value))
 
 
 def _bytes(text: str | None) -> bytes | None:
@@ -98,7 +70,7 @@ class RecordProducer:
         for batch in batches:
             producer = producer or open_producer(self.config, {})
             for key, value in zip(batch.column("key").to_pylist(), batch.column("value").to_pylist(), strict=True):
-                send(producer, self.topic, key, value, delivered)
+                send(producer, self.topic, text_record(key, value), delivered)
             count += batch.num_rows
             if failures:
                 break

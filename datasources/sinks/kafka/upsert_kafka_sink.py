@@ -7,12 +7,12 @@ from typing import Final
 from pydantic import Field
 from pyspark.sql import DataFrame, SparkSession
 
+from datasources.kafka.producer.target_topic import require_topic
 from datasources.options import OptionGroup
 from datasources.sinks.change_sink import BatchNumber, SinkTable
 from datasources.sinks.kafka.record_producer import produce_in_tasks
 from datasources.sinks.kafka.record_texts import record_texts
 from datasources.sinks.kafka.topic_options import ValueFields, require_format, topic_options
-from datasources.sinks.kafka.topics import require_topic
 
 _REFUSED: Final = {
     "sink.buffer-flush.max-rows": "has no use here: a batch is flushed as a whole. Remove it.",

@@ -20,11 +20,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable, SqlError
 from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.producer import transactions
+from datasources.kafka.producer.producers import open_producer, send
 from datasources.sinks.change_sink import BatchNumber, SinkTable
-from datasources.sinks.kafka import batch_transaction, record_producer
 from datasources.sinks.kafka.batch_transaction import BatchTransaction
 from datasources.sinks.kafka.kafka_sink import KafkaSink
-from datasources.sinks.kafka.record_producer import open_producer
 from datasources.sql import TableEnvironment
 from tests.support.forms import full
 from tests.support.kafka.kafka_server import KafkaServer
@@ -147,14 +147,14 @@ def test_a_process_that_was_believed_dead_writes_nothing_more(spark, kafka, rows
 
 def test_records_that_a_fenced_producer_dropped_do_not_hide_why(spark, kafka, rows, monkeypatch):
     def send_and_wait(producer: Producer, *arguments: Any) -> None:
-        record_producer.send(producer, *arguments)
+        send(producer, *arguments)
         producer.poll(5)  # the answer of the brokers is here before the next record
 
     topic = kafka.create_topic()
     old, new = (sink_of(spark, kafka, topic, rows) for _ in range(2))
     old.apply(rows(0, 5), BatchNumber(query=QUERY, number=0))
     new.apply(rows(5, 5), BatchNumber(query=QUERY, number=1))
-    monkeypatch.setattr(batch_transaction, "send", send_and_wait)
+    monkeypatch.setattr(transactions, "send", send_and_wait)
     with pytest.raises(SourceUnavailable, match=r"another process writes"):
         old.apply(rows(5, 5), BatchNumber(query=QUERY, number=1))
 
@@ -276,7 +276,7 @@ def test_a_broker_that_hangs_while_it_commits_is_not_waited_for_for_ever(own_kaf
         opened.append(open_producer(*given))
         return opened[-1] if len(opened) > 1 else HangingCommit(opened[0], own_kafka.embedded.pid)
 
-    monkeypatch.setattr(batch_transaction, "open_producer", opening)
+    monkeypatch.setattr(transactions, "open_producer", opening)
     short = {"transaction.timeout.ms": "3000", "socket.timeout.ms": "3000"}
     transaction_of(own_kafka, topic, **short).write(list(records('{"id": 1}')), 0, is_empty=False)
     assert len(opened) == 2

@@ -9,6 +9,7 @@ from confluent_kafka import OFFSET_INVALID, KafkaError, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client.client_config import client_config
+from datasources.kafka.producer import transactions
 from datasources.sinks.kafka import batch_transaction
 from datasources.sinks.kafka.batch_transaction import BatchTransaction
 
@@ -49,8 +50,8 @@ class Recording:
 @pytest.fixture
 def producer(monkeypatch) -> Recording:
     found = Recording()
-    monkeypatch.setattr(batch_transaction, "Consumer", Answering)
-    monkeypatch.setattr(batch_transaction, "open_producer", lambda _config, _settings: found)
+    monkeypatch.setattr(transactions, "Consumer", Answering)
+    monkeypatch.setattr(transactions, "open_producer", lambda _config, _settings: found)
     monkeypatch.setattr(batch_transaction, "_PAUSE_S", 0.0)
     return found
 
@@ -82,7 +83,11 @@ def test_an_offset_that_is_no_number_of_a_batch_is_not_believed(monkeypatch, pro
 
 @pytest.mark.parametrize(("code", "attempts"), [(KafkaError.COORDINATOR_NOT_AVAILABLE, 4), (30, 1)])
 def test_an_error_is_reported_and_tried_again_unless_it_is_a_refusal(monkeypatch, producer, code, attempts):
-    refused = type("Answer", (), {"topic": TOPIC, "partition": 0, "offset": 5, "error": KafkaError(code, "not you")})()
+    refused = type(
+        "Answer",
+        (),
+        {"topic": TOPIC, "partition": 0, "offset": 5, "metadata": "", "error": KafkaError(code, "not you")},
+    )()
     monkeypatch.setattr(Answering, "answers", [refused], raising=False)
     with pytest.raises(SourceUnavailable, match=r"writing batch 6 into 'orders'.*not you"):
         write(6)

@@ -1,4 +1,4 @@
-"""Topics that sinks write to."""
+"""Topics that are written to."""
 
 from __future__ import annotations
 
