@@ -32,6 +32,9 @@ _HANDED_THROUGH = {
     "required. Keys that belong to the source (such as `auto.offset.reset`) or exist in Java only are rejected with a "
     "hint; logins in JAAS lines (user and password, OAuth's client credentials), stores in PEM and key stores in "
     "PKCS#12 are translated ([kafka.md](kafka.md#logins-and-certificates)). Passwords are never shown.",
+    "format.dead-letter.kafka.": "`format.dead-letter.kafka.*` and `format.dead-letter.properties.*` are the same for "
+    "the client that writes [dead letters](formats.md#dead-letters): added to those of the source, or, with "
+    "`format.dead-letter.kafka.bootstrap.servers`, in their place.",
 }
 _SHARED_TEXT = (
     "The keys under `table.exec.` and `pipeline.` can be set for all sources of a session: in Spark's configuration as "

@@ -51,6 +51,13 @@ TASK_COUNTERS: Final = (
         help="Records that could not be decoded and were skipped or made null.",
     ),
     TaskCounter(
+        field="dead_letters",
+        key="dead_letters",
+        label="dead letters",
+        metric="numDeadLetters",
+        help="Records that were left out and written to the dead letter topic: bad ones, and those of late rows.",
+    ),
+    TaskCounter(
         field="null_value",
         key="null_values",
         label="null values",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from datasources.kafka.client.topic_partition import TopicPartitionName, parse_split, split_id
@@ -40,9 +40,15 @@ class KafkaRange:
 
 
 class KafkaEnumerator:
-    """SplitEnumerator over a cluster."""
+    """SplitEnumerator over a cluster.
 
-    def __init__(self, metadata: BrokerMetadata, wanted: KafkaRange, clock: Clock) -> None:
+    ``verify`` is called once, before the brokers are asked for partitions; it raises what is to stop the query.
+    """
+
+    def __init__(
+        self, metadata: BrokerMetadata, wanted: KafkaRange, clock: Clock, verify: Callable[[], None] = lambda: None
+    ) -> None:
+        self._verify = verify
         self._metadata = metadata
         self._wanted = wanted
         self._clock = clock
@@ -130,6 +136,8 @@ class KafkaEnumerator:
         """The partitions, refreshed once per discovery interval; fixed for a bounded read."""
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
+        if self._partitions is None:
+            self._verify()
         is_fixed = (
             isinstance(self._wanted.subscriber, AssignedPartitions) or interval == 0 or self._wanted.end is not None
         )

@@ -10,10 +10,20 @@ from typing import ClassVar, Self
 import pyarrow as pa
 
 from datasources.errors import OptionError
+from datasources.formats.api.error_policy import OnError
 from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.format_table import FORMATS
 from datasources.kafka.client.client_config import PREFIXES, client_config, without_prefix
 from datasources.kafka.client.code_options import code_settings
+from datasources.kafka.dead_letters.dead_letter_options import (
+    DEAD_LETTER_PREFIXES,
+    DeadLetterOptions,
+    DeadLetterSettings,
+    dead_letter_code_options,
+    dead_letter_settings,
+    require_other_topic,
+)
+from datasources.kafka.dead_letters.target_check import check_target
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.subscriber import only_topic, subscriber
@@ -46,8 +56,9 @@ class KafkaSource(ScanSource):
         RecordOptions,
         FlinkFormatOptions,
         FormatOptions,
+        DeadLetterOptions,
     )
-    option_prefixes: ClassVar[tuple[str, ...]] = PREFIXES
+    option_prefixes: ClassVar[tuple[str, ...]] = (*PREFIXES, *DEAD_LETTER_PREFIXES)
     refused_options: ClassVar[Mapping[str, str]] = REFUSED
     metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
@@ -67,7 +78,9 @@ class KafkaSource(ScanSource):
         _require_commit_group(own, options)
         _require_delayed(own)
         columns, layout = resolve_layout(record, flink, formats, only_topic(own))
-        _require_divisible(own, layout)
+        policy = on_error(flink, formats)
+        dead_letters = _dead_letters(options, own, policy)
+        _require_divisible(own, layout, dead_letters)
         settings = FetchSettings(
             config=client_config(
                 options,
@@ -83,8 +96,9 @@ class KafkaSource(ScanSource):
             schema=columns,
             settings=settings,
             layout=layout,
-            on_error=on_error(flink, formats),
+            on_error=policy,
             time_zone=session.time_zone,
+            dead_letters=dead_letters,
         )
         return cls(options=own, columns=columns, factory=factory, fail_on_data_loss=own.fail_on_data_loss)
 
@@ -113,7 +127,8 @@ class KafkaSource(ScanSource):
     @classmethod
     def code_options(cls, options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield the options that make librdkafka run or load code."""
-        return ((f"kafka.{name}", effect) for name, effect in code_settings(without_prefix(options)))
+        yield from ((f"kafka.{name}", effect) for name, effect in code_settings(without_prefix(options)))
+        yield from dead_letter_code_options(options)
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy whose schema ends with metadata columns, name -> key."""
@@ -144,6 +159,11 @@ class KafkaSource(ScanSource):
         """The topics, and the end if there is one."""
         bounded = self.options.bounded_mode.value
         return f"{subscriber(self.options)}" + ("" if bounded == "unbounded" else f", bounded {bounded}")
+
+    @property
+    def writes_dead_letters(self) -> bool:
+        """Whether bad records or those of late rows are written to a topic."""
+        return self.factory.dead_letters is not None
 
     @property
     def isolation(self) -> str:
@@ -179,7 +199,14 @@ class KafkaSource(ScanSource):
             fail_on_data_loss=self.options.fail_on_data_loss,
             commit_group=self.factory.settings.config["group.id"] if commits else None,
         )
-        return KafkaEnumerator(BrokerMetadata(self.factory.settings.config), wanted, SystemClock())
+        return KafkaEnumerator(
+            BrokerMetadata(self.factory.settings.config), wanted, SystemClock(), self._check_dead_letters
+        )
+
+    def _check_dead_letters(self) -> None:
+        """Verify that dead letters could be written."""
+        if self.factory.dead_letters is not None:
+            check_target(self.factory.dead_letters, self.factory.settings.config, subscriber(self.options))
 
     def reader_factory(self) -> KafkaReaderFactory:
         """Return the executors' part."""
@@ -202,6 +229,13 @@ def _require_commit_group(options: KafkaOptions, given: Mapping[str, str]) -> No
         )
 
 
+def _dead_letters(options: Mapping[str, str], own: KafkaOptions, policy: OnError) -> DeadLetterSettings | None:
+    settings = dead_letter_settings(options, parse_group(DeadLetterOptions, options), policy)
+    if settings is not None and not settings.has_own_servers:
+        require_other_topic(settings, subscriber(own))
+    return settings
+
+
 def _require_delayed(options: KafkaOptions) -> None:
     delay_ms = options.max_trigger_delay_ms
     if delay_ms is None:
@@ -212,13 +246,18 @@ def _require_delayed(options: KafkaOptions) -> None:
         raise OptionError("option 'maxTriggerDelay' = 0: no batch would wait. Leave out 'minOffsetsPerTrigger' too.")
 
 
-def _require_divisible(options: KafkaOptions, layout: RecordLayout) -> None:
+def _require_divisible(options: KafkaOptions, layout: RecordLayout, dead_letters: DeadLetterSettings | None) -> None:
     keys = {"minPartitions": options.min_partitions, "maxRecordsPerPartition": options.max_records}
     given = next((key for key, value in keys.items() if value is not None), None)
     if given is not None and (layout.is_upsert or layout.value_format.is_changelog):
         raise OptionError(
             f"option '{given}' does not go with a changelog: later records change earlier rows, and tasks that share a "
             f"partition would emit them in any order. Leave the option out, or give the topic more partitions."
+        )
+    if given is not None and dead_letters is not None:
+        raise OptionError(
+            f"option '{given}' does not go with 'format.dead-letter.topic': one task writes the dead letters of a "
+            f"partition, in its order. Leave the option out, or give the topic more partitions."
         )
 
 

@@ -86,6 +86,7 @@ _SPLIT_METRICS: Final = (
     ),
     _counter("tidemark_split_numLateRecords", "late_rows", "Rows behind the source's watermark."),
     _gauge("tidemark_split_maxLateness", "max_lateness_ms", "Largest lateness of a row so far, ms."),
+    _counter("tidemark_split_numDeadLetters", "dead_letters", "Records that were written to the dead letter topic."),
 )
 _SNAPSHOT_METRICS: Final = (
     _gauge(

@@ -48,7 +48,7 @@ _BUILD_FIELDS: Final = {
 _LOAD_FIELDS: Final = {**dict.fromkeys(("name", "status"), str), "since": int, "unread": int | None}
 _SPLIT_FIELDS: Final = {
     **dict.fromkeys(("split", "status"), str),
-    **dict.fromkeys(_LATE, int),
+    **dict.fromkeys((*_LATE, "dead_letters"), int),
     **dict.fromkeys(("position", "lag", "watermark", "watermark_lag"), int | None),
     **dict.fromkeys(("idle_since", "paused_since", "unanswered_since", "drift"), int | None),
     "unanswered_reason": str | None,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from datasources.errors import OptionError
+from datasources.formats.api.error_policy import OnError
 from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.options import OptionGroup, parse_group
@@ -55,6 +56,11 @@ class ScriptedSource(ScanSource):
             raise OptionError("option 'schema' is required: the columns of the records as Spark DDL.")
         if not Path(own.path).is_dir():
             raise OptionError(f"option 'path' = '{own.path}' is no directory.")
+        if formats.on_error is OnError.DEAD_LETTER:
+            raise OptionError(
+                "option 'format.on-error' = 'dead-letter' writes records of Kafka: a script's line stays in its file. "
+                "Use 'null', 'skip' or 'fail'."
+            )
         factory = ScriptedReaderFactory(
             directory=own.path,
             records=parse_schema(formats.ddl),

@@ -23,6 +23,13 @@ class OnError(Enum):
     """A bad record becomes a row whose data columns are null."""
     SKIP = "skip"
     """A bad record gives no row."""
+    DEAD_LETTER = "dead-letter"
+    """A bad record gives no row; the reader writes it elsewhere."""
+
+    @property
+    def is_skipping(self) -> bool:
+        """Whether a bad record gives no row."""
+        return self in (OnError.SKIP, OnError.DEAD_LETTER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +92,7 @@ def apply_policy(decoded: Decoded, on_error: OnError, describe_row: Callable[[in
     if on_error is OnError.FAIL and bad.any():
         index = int(np.flatnonzero(bad)[0])
         raise RecordError(_failure(describe_row(index), decoded.reasons[index]))
-    has_rows = ~(absent | bad) if on_error is OnError.SKIP else ~absent
+    has_rows = ~(absent | bad) if on_error.is_skipping else ~absent
     all_have_rows = bool(has_rows.all())
     rows = has_rows if decoded.records is None else has_rows[decoded.records]
     return PolicyResult(
@@ -101,5 +108,6 @@ def apply_policy(decoded: Decoded, on_error: OnError, describe_row: Callable[[in
 def _failure(position: str, reason: str) -> str:
     return (
         f"the record at {position} cannot be decoded: {reason}; correct the producer or the schema, "
-        "or set 'format.on-error' to 'null' (keep such a record as a row of nulls) or 'skip' (leave it out)"
+        "or set 'format.on-error' to 'null' (keep such a record as a row of nulls), 'skip' (leave it out) or "
+        "'dead-letter' (leave it out and write it to a topic)"
     )

@@ -21,5 +21,5 @@ class FormatOptions(OptionGroup):
         OnError.FAIL,
         alias="format.on-error",
         description="A malformed record stops the query with its topic, partition and offset, becomes a row of nulls, "
-        "or is left out. The last two are counted.",
+        "or is left out; `dead-letter` also writes it to a topic (Kafka only). All but the first are counted.",
     )

@@ -19,6 +19,10 @@ class SubscribedTopics:
     def __str__(self) -> str:
         return f"topics {', '.join(self.topics)}"
 
+    def includes(self, topic: str) -> bool:
+        """Return whether partitions of a topic are read."""
+        return topic in self.topics
+
 
 @dataclass(frozen=True, slots=True)
 class SubscribedPattern:
@@ -29,6 +33,10 @@ class SubscribedPattern:
     def __str__(self) -> str:
         return f"topics like {self.pattern}"
 
+    def includes(self, topic: str) -> bool:
+        """Return whether partitions of a topic are read."""
+        return re.fullmatch(self.pattern, topic) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class AssignedPartitions:
@@ -38,6 +46,10 @@ class AssignedPartitions:
 
     def __str__(self) -> str:
         return f"partitions {', '.join(f'{topic}-{partition}' for topic, partition in self.partitions)}"
+
+    def includes(self, topic: str) -> bool:
+        """Return whether partitions of a topic are read."""
+        return any(topic == name for name, _ in self.partitions)
 
 
 Subscriber = SubscribedTopics | SubscribedPattern | AssignedPartitions

@@ -11,11 +11,14 @@ from datasources.formats.api.error_policy import OnError
 from datasources.kafka.client.consumers import ReadAhead, open_read_ahead
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import parse_split
+from datasources.kafka.dead_letters.dead_letter_options import DeadLetterSettings
+from datasources.kafka.dead_letters.letter_writer import LetterWriter
 from datasources.kafka.reader.fetcher import Fetched, FetchSettings, PartitionFetcher
 from datasources.kafka.reader.grouped_ranges import GroupedRanges
 from datasources.kafka.reader.peek import peek_chunks
 from datasources.kafka.reader.record_chunks import ChunkFormat, ChunkMaker
 from datasources.kafka.record.record_layout import RecordLayout
+from datasources.source.api.dead_letters import DeadLetterScope
 from datasources.source.api.reader import Chunk
 from datasources.source.api.split import LogIdentity, SplitId
 from watermark import SystemClock
@@ -31,7 +34,8 @@ _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 class KafkaReaderFactory:
     """Everything a task needs to read; picklable.
 
-    Only ``columns`` are decoded, the others are null, None = all; ``logs`` are the identities of the logs, where known.
+    Only ``columns`` are decoded, the others are null, None = all; ``logs`` are the identities of the logs, where known;
+    ``dead_letters`` is how they are written, None = none are; ``scope`` in which batch.
     """
 
     schema: pa.Schema
@@ -41,10 +45,16 @@ class KafkaReaderFactory:
     time_zone: str | None
     columns: tuple[str, ...] | None = None
     logs: Mapping[SplitId, LogIdentity] = field(default_factory=dict)
+    dead_letters: DeadLetterSettings | None = None
+    scope: DeadLetterScope | None = None
 
     def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> KafkaReaderFactory:
         """Return a copy whose readers verify the identities of the logs."""
         return replace(self, logs=logs)
+
+    def with_dead_letters(self, scope: DeadLetterScope) -> KafkaReaderFactory:
+        """Return a copy whose readers write dead letters, if the options ask for them."""
+        return self if self.dead_letters is None else replace(self, scope=scope)
 
     def open(self, *, only: frozenset[str] | None = None) -> KafkaReader:
         """Return a reader."""
@@ -59,6 +69,7 @@ class KafkaReaderFactory:
             on_error=self.on_error,
             time_zone=self.time_zone,
             only=decoded if only is None else only if decoded is None else only & decoded,
+            keeps_records=self.scope is not None,
         )
 
     def peek(self, ranges: Mapping[SplitId, tuple[int, int]], only: frozenset[str]) -> Iterator[tuple[SplitId, Chunk]]:
@@ -85,6 +96,8 @@ class KafkaReader:
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
         self._settings = replace(factory.settings, config=factory.settings.config.for_executor())
+        self._dead_letters = factory.dead_letters
+        self._scope = factory.scope
         self._logs = factory.logs
         self._chunk_format = factory.chunk_format(only)
         self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)
@@ -108,6 +121,13 @@ class KafkaReader:
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         return self._ranges.chunks(split, start_inclusive, end_exclusive)
+
+    def dead_letter_writer(self, split: SplitId) -> LetterWriter | None:
+        """Return what writes the dead letters of a range; None where the options ask for none."""
+        if self._dead_letters is None:
+            return None
+        assert self._scope is not None, "a batch without an id for dead letters"
+        return LetterWriter(self._dead_letters, self._scope, split)
 
     def close(self) -> None:
         """Return the decoder to the pool for the next task; consumers were returned after each range."""

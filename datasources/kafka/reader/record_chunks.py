@@ -8,10 +8,12 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from datasources.formats.api.decoder import Decoded
+from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.formats.api.error_policy import OnError, apply_policy
 from datasources.kafka.client.record_columns import RecordFields, joined
+from datasources.kafka.dead_letters.raw_records import FIELDS, RawRecords
 from datasources.kafka.reader.fetcher import Fetched
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.records import RecordDecoder
@@ -22,7 +24,8 @@ from datasources.source.api.reader import Chunk, ReadCounts
 class ChunkFormat:
     """How records are decoded into rows.
 
-    ``schema`` has the columns, metadata included; only the columns ``only`` are decoded, None = all.
+    ``schema`` has the columns, metadata included; only the columns ``only`` are decoded, None = all. With
+    ``keeps_records`` chunks have the records that they were made from.
     """
 
     schema: pa.Schema
@@ -30,6 +33,7 @@ class ChunkFormat:
     on_error: OnError
     time_zone: str | None
     only: frozenset[str] | None = None
+    keeps_records: bool = False
 
 
 class ChunkMaker:
@@ -37,6 +41,7 @@ class ChunkMaker:
 
     def __init__(self, chunk_format: ChunkFormat) -> None:
         self._on_error = chunk_format.on_error
+        self._keeps_records = chunk_format.keeps_records
         self._decoder = RecordDecoder(
             chunk_format.schema, chunk_format.layout, time_zone=chunk_format.time_zone, only=chunk_format.only
         )
@@ -44,7 +49,7 @@ class ChunkMaker:
     @property
     def fields(self) -> RecordFields:
         """The fields of records that must be fetched."""
-        return self._decoder.fields
+        return self._decoder.fields | (FIELDS if self._keeps_records else RecordFields.NOTHING)
 
     def chunks(self, batches: Sequence[Fetched]) -> Iterator[Chunk]:
         """Yield one chunk per batch, in order. All batches are decoded together, which keeps small ones cheap.
@@ -63,7 +68,14 @@ class ChunkMaker:
         decoded = self._decoder.decode(joined(records))
         ends = np.cumsum([len(batch.records) for batch in batches]).tolist()
         return [
-            partial(_chunk, batch, decoded, start=end - len(batch.records), on_error=self._on_error)
+            partial(
+                _chunk,
+                batch,
+                decoded,
+                start=end - len(batch.records),
+                on_error=self._on_error,
+                keeps_records=self._keeps_records,
+            )
             for batch, end in zip(batches, ends, strict=True)
         ]
 
@@ -87,7 +99,7 @@ def _with_statuses(decoded: Decoded, columns: pa.RecordBatch, start: int, count:
     return replace(decoded, columns=columns, statuses=statuses if statuses.any() else None, reasons=reasons)
 
 
-def _chunk(batch: Fetched, of_all: Decoded, *, start: int, on_error: OnError) -> Chunk:
+def _chunk(batch: Fetched, of_all: Decoded, *, start: int, on_error: OnError, keeps_records: bool) -> Chunk:
     decoded = _slice(of_all, start, len(batch.records))
 
     def position_text(index: int) -> str:
@@ -112,4 +124,13 @@ def _chunk(batch: Fetched, of_all: Decoded, *, start: int, on_error: OnError) ->
         position=lambda row: batch.records.offset(record(row)),
         counts_before=counts_before,
         first_row=None if result.records is None else result.first_row,
+        records=_raw_records(batch, decoded, records, on_error) if keeps_records else None,
     )
+
+
+def _raw_records(batch: Fetched, decoded: Decoded, rows: NDArray[np.int64] | None, on_error: OnError) -> RawRecords:
+    bad: dict[int, str] = {}
+    if on_error is OnError.DEAD_LETTER and decoded.statuses is not None:
+        numbers = np.flatnonzero(decoded.statuses == RecordStatus.BAD).tolist()
+        bad = {number: decoded.reasons[number] for number in numbers}
+    return RawRecords(batch.topic, batch.partition, batch.records, rows, bad)

@@ -31,6 +31,13 @@ class LateRows(enum.Enum):
     """It is not emitted."""
     MARK = "mark"
     """It is emitted with true in the column `_late`."""
+    DEAD_LETTER = "dead-letter"
+    """It is not emitted, and its record is written to the dead letter topic."""
+
+    @property
+    def are_dropped(self) -> bool:
+        """Whether late rows are not emitted."""
+        return self in (LateRows.DROP, LateRows.DEAD_LETTER)
 
 
 class ProcessingTime(enum.Enum):

@@ -17,8 +17,9 @@ from typing import ClassVar, Self
 
 import pyarrow as pa
 
+from datasources.errors import OptionError
 from datasources.options import OptionGroup
-from datasources.source.api.abilities import DelaySettings, DivisionSettings, ScanStrategy
+from datasources.source.api.abilities import DelaySettings, DivisionSettings, LateRows, ScanStrategy
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.reader import SplitReaderFactory
 
@@ -78,8 +79,22 @@ class ScanSource(ABC):
         return None
 
     def apply_watermark(self, strategy: ScanStrategy) -> Self:
-        """Return a copy whose readers generate watermarks by `strategy` (SupportsWatermarkPushDown)."""
+        """Return a copy whose readers generate watermarks by `strategy` (SupportsWatermarkPushDown).
+
+        Raises:
+            OptionError: late rows are to be written as dead letters, and the source has none.
+        """
+        if strategy.params.late_rows is LateRows.DEAD_LETTER and not self.writes_dead_letters:
+            raise OptionError(
+                f"option 'watermark.late-rows' = 'dead-letter' writes records of Kafka, and rows of "
+                f"'{self.format_name}' have none. Use 'mark' and write the rows where _late to a sink, or 'drop'."
+            )
         return replace(self, strategy=strategy)
+
+    @property
+    def writes_dead_letters(self) -> bool:
+        """Whether the options ask for dead letters, which the readers then write (`WritesDeadLetters`)."""
+        return False
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from typing import Protocol, Self, runtime_checkable
 import pyarrow as pa
 
 from datasources.source.api.connector_state import State
+from datasources.source.api.dead_letters import ChunkRecords
 from datasources.source.api.split import LogIdentity, SplitId
 
 
@@ -41,6 +42,7 @@ class Chunk:
             None = every row is a record of its own.
         is_unordered: the rows do not bound those that follow, as those of a table do not: they have an event time
             but do not move the watermark.
+        records: the records behind the rows; None = the reader was not opened to write dead letters.
     """
 
     columns: pa.RecordBatch
@@ -50,6 +52,7 @@ class Chunk:
     counts_before: Callable[[int], ReadCounts] | None = None
     first_row: Callable[[int], int] | None = None
     is_unordered: bool = False
+    records: ChunkRecords | None = None
 
     def record_start(self, row: int) -> int:
         """Return the first row of the record that a row belongs to."""

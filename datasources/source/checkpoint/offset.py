@@ -37,14 +37,17 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     state       only where the connector keeps more than positions (`connector_state`): a JSON object of its own
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
     isolation   only where the connector has several: which records are visible, as text
+    dead_letters   only where tasks write dead letters, or did: a random id of the source, made when it first needed
+                one. Under it the target knows which dead letters are there (`api/dead_letters`)
 
 Version 1 had neither `allowed` nor `processing` nor `turn`.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from datasources.errors import OffsetError
@@ -64,11 +67,12 @@ from datasources.source.checkpoint.offset_codec import (
     split_sort_key,
 )
 
-__all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
+__all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key", "with_dead_letter_id"]
 
 OFFSET_VERSION = 2
 _READABLE_VERSIONS = (1, 2)
 _MAX_SPLITS = 1_000_000
+_ID_BYTES = 8
 _NEGATIVE = (
     "stands in the checkpoint: an earlier version wrote it while a server did not answer, and to read on from it would "
     "read the split twice. Stop the query, remove its newest batches from 'offsets' and 'commits' of the checkpoint, "
@@ -103,6 +107,7 @@ class Offset:
     state: State | None = None
     gate: GateState | None = None
     load: LoadState | None = None
+    dead_letters: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as JSON primitives with sorted keys; equal offsets give equal results.
@@ -147,19 +152,16 @@ class Offset:
                 )
                 for n in range(attributes)
             ]
-        logs = encode_logs([s.log for s in columns])
-        if logs is not None:
-            raw["logs"] = logs
-        if self.identity.isolation:
-            raw["isolation"] = self.identity.isolation
-        if self.identity.statement:
-            raw["statement"] = self.identity.statement
-        if self.state is not None:
-            raw["state"] = dict(self.state)
-        if self.gate is not None:
-            raw["hold"] = self.gate.to_json()
-        if self.load is not None:
-            raw["load"] = self.load.to_json()
+        optional = {
+            "logs": encode_logs([s.log for s in columns]),
+            "isolation": self.identity.isolation or None,
+            "statement": self.identity.statement or None,
+            "state": None if self.state is None else dict(self.state),
+            "hold": None if self.gate is None else self.gate.to_json(),
+            "load": None if self.load is None else self.load.to_json(),
+            "dead_letters": self.dead_letters,
+        }
+        raw |= {key: value for key, value in optional.items() if value is not None}
         return dict(sorted(raw.items()))
 
     @classmethod
@@ -186,6 +188,14 @@ class Offset:
         return offset
 
 
+def with_dead_letter_id(offset: Offset) -> Offset:
+    """Return the offset with its id for dead letters, a new one if it has none.
+
+    An id is made at the beginning of a batch, so no dead letter of the batch was written under another one.
+    """
+    return offset if offset.dead_letters is not None else replace(offset, dead_letters=secrets.token_hex(_ID_BYTES))
+
+
 def _decode(raw: Mapping[str, Any]) -> Offset:
     later = raw["v"] > 1
     return Offset(
@@ -207,6 +217,7 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
         state=_optional_object(raw.get("state")),
         gate=None if raw.get("hold") is None else GateState.from_json(raw["hold"]),
         load=None if raw.get("load") is None else LoadState.from_json(raw["load"]),
+        dead_letters=None if raw.get("dead_letters") is None else require_text(raw["dead_letters"]),
     )
 
 

@@ -34,6 +34,7 @@ class SplitReport:
         null_rowtime_rows: rows whose rowtime was null.
         ahead_rows: candidates beyond `watermark.max-ahead`, which did not move the watermark.
         bad, null_value, lost: records that did not become ordinary rows.
+        dead_letters: records of the range that are written as dead letters, bad and late ones.
         note: what else the connector's reader knows at the end of the range; None = nothing, or it did not get there.
         server: at which server the range was read, where positions and commit times are one server's own.
     """
@@ -52,6 +53,7 @@ class SplitReport:
     bad: int = 0
     null_value: int = 0
     lost: int = 0
+    dead_letters: int = 0
     attribute_watermarks_ms: tuple[int | None, ...] = ()
     note: str | None = None
     server: str | None = None

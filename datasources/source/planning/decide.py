@@ -353,6 +353,7 @@ def _offset(  # noqa: PLR0913 - the parts of an offset
         state=admitted.state,
         gate=state.gate.parts.gate,
         load=state.gate.parts.load,
+        dead_letters=seen.start.dead_letters,
     )
 
 

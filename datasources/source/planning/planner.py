@@ -22,7 +22,7 @@ from datasources.source.api.scan_range import ScanRange, ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId
 from datasources.source.checkpoint.identity import require_same_identity
 from datasources.source.checkpoint.load_gate_state import GateState, LoadState
-from datasources.source.checkpoint.offset import Offset
+from datasources.source.checkpoint.offset import Offset, with_dead_letter_id
 from datasources.source.coordination.group import StatusExchange
 from datasources.source.coordination.report_store import ReportStore
 from datasources.source.load_gate.gate import require_compatible_gate
@@ -114,7 +114,7 @@ class BatchPlanner:
         )
         is_probe, is_build = self._settings.gate is not None, self._settings.load is not None
         load = LoadState.begin(self._enumerator.bounds(), now_ms=now_ms) if is_build else None
-        return Offset(
+        offset = Offset(
             sequence=0,
             run=0,
             splits=splits,
@@ -123,6 +123,7 @@ class BatchPlanner:
             gate=GateState(since_ms=now_ms) if is_probe else None,
             load=load,
         )
+        return self._with_dead_letters(offset)
 
     def localize(self, batch: Offset) -> Offset:
         """Return a batch as it is to be read now: the same, unless the connector's server was replaced."""
@@ -193,7 +194,11 @@ class BatchPlanner:
         self._view.note(seen.bounds, decision.aligned, known, is_idle=state.status.is_idle)
         if is_nothing and seen.limit.is_wanted and self._publisher is not None:
             self._publisher.flush_positions()
-        return start if is_nothing else decision.offset
+        return start if is_nothing else self._with_dead_letters(decision.offset)
+
+    def _with_dead_letters(self, offset: Offset) -> Offset:
+        """Return the offset with an id for dead letters, if it needs one and has none."""
+        return with_dead_letter_id(offset) if self._settings.writes_dead_letters else offset
 
     def poll_delay_ns(self) -> int:
         """Return how long to wait before planning again, so that the source is not asked too often.

@@ -24,6 +24,7 @@ class PlannerSettings:
         gate: which builds the source waits for before it is read; None = it is not a probe.
         batch_delay: for how many rows a batch waits, and how long; None = it does not.
         load: the build's name and when it is loaded; None = it is not a build.
+        writes_dead_letters: whether tasks write dead letters, for which the offset needs an id.
     """
 
     identity: Identity
@@ -36,3 +37,4 @@ class PlannerSettings:
     gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     batch_delay: DelaySettings | None = None
+    writes_dead_letters: bool = False

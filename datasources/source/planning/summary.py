@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,13 +19,14 @@ class Totals:
     """What tasks reported since this process began. Unit: records; `max_lateness_ms` in ms.
 
     A lost report's counts are lost with it; results never depend on them. `counts` holds those of `TASK_COUNTERS` by
-    their keys, `by_split` late rows and their largest lateness per split.
+    their keys, `by_split` late rows and their largest lateness per split, `dead_letters_by_split` dead letters.
     """
 
     late_rows: int = 0
     max_lateness_ms: int = 0
     counts: dict[str, int] = field(default_factory=lambda: {each.key: 0 for each in TASK_COUNTERS})
     by_split: dict[SplitId, tuple[int, int]] = field(default_factory=dict)
+    dead_letters_by_split: Counter[SplitId] = field(default_factory=Counter)
 
     def add(self, reports: Iterable[SplitReport]) -> None:
         """Count the reports of one batch."""
@@ -33,6 +35,8 @@ class Totals:
             self.max_lateness_ms = max(self.max_lateness_ms, report.max_lateness_ms)
             for counter in TASK_COUNTERS:
                 self.counts[counter.key] += getattr(report, counter.field)
+            if report.dead_letters:
+                self.dead_letters_by_split[report.split] += report.dead_letters
             if report.late_rows:
                 rows, lateness_ms = self.by_split.get(report.split, (0, 0))
                 self.by_split[report.split] = (rows + report.late_rows, max(lateness_ms, report.max_lateness_ms))
@@ -134,6 +138,7 @@ def _row(split: SplitProgress, totals: Totals, info: SourceInfo) -> dict[str, An
         "drift": _difference(split.watermark_ms, info.group_minimum_ms),
         "late_rows": late_rows,
         "max_lateness_ms": max_lateness_ms,
+        "dead_letters": totals.dead_letters_by_split[split.split],
     }
 
 

@@ -25,7 +25,7 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.task_plan import SplitTask
 
 _PIECE: Final = re.compile(r"(.*) \[(\d+)/(\d+)\]", re.DOTALL)
-_SUMS: Final = ("rows", "late_rows", "null_rowtime_rows", "ahead_rows", "bad", "null_value", "lost")
+_SUMS: Final = ("rows", "late_rows", "null_rowtime_rows", "ahead_rows", "bad", "null_value", "lost", "dead_letters")
 
 
 def divided(tasks: Sequence[SplitTask], settings: DivisionSettings) -> list[SplitTask]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from datasources.source.api.abilities import LateRows, ScanStrategy
 from datasources.source.api.reader import Chunk, RangeEnd, ReadCounts
 from datasources.source.coordination.reports import SplitReport
+from datasources.source.reading.split_dead_letters import LateRowsOfChunk, SplitDeadLetters
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.combine import to_ms
 from datasources.source.watermarks.rowtime import EventTimes, RowTimes, stop_of
@@ -120,8 +121,16 @@ class SplitRun:
         """Whether a record beyond the allowed watermark ended the range early."""
         return self._stopped_at is not None
 
-    def take(self, chunk: Chunk) -> WatermarkedRows:
-        """Return the rows of `chunk` to emit; those from a record beyond the allowed watermark on are not read."""
+    def take(self, chunk: Chunk, letters: SplitDeadLetters | None = None) -> WatermarkedRows:
+        """Return the rows of `chunk` to emit; those from a record beyond the allowed watermark on are not read.
+
+        Args:
+            chunk: the next rows of the range.
+            letters: takes what is left out and has to be written; None = nothing has.
+
+        Raises:
+            SourceUnavailable: dead letters could not be written.
+        """
         times, counts = self._until_stop(chunk)
         before = self._running.advance(times)
         if self._moves_by_row:
@@ -133,7 +142,9 @@ class SplitRun:
         rows = WatermarkedRows(
             columns=times.columns, row_watermarks_us=row_watermarks, late=late, chunk_rows=times.chunk_rows
         )
-        return rows.where(~late) if self._late_rows is LateRows.DROP and late.any() else rows
+        if letters is not None:
+            letters.take(chunk, late=self._late_letters(rows, times), stopped_at=self._stopped_at)
+        return rows.where(~late) if self._late_rows.are_dropped and late.any() else rows
 
     def final_watermark_us(self) -> int:
         """Return the watermark after the last row, as this task can know it."""
@@ -142,11 +153,12 @@ class SplitRun:
         last = np.array([self._running.watermark_us], dtype=np.int64)
         return int(combined_row_watermarks(last, self._task.others_us, self._plan.combined_us)[0])
 
-    def report(self, end: RangeEnd | None = None) -> SplitReport:
+    def report(self, end: RangeEnd | None = None, *, dead_letters: int = 0) -> SplitReport:
         """Return the report for the driver.
 
         Args:
             end: where the range ended, if nothing stopped it; None = at its planned end.
+            dead_letters: how many records were written as such.
         """
         planned = self._task.end if end is None else end.position
         return SplitReport(
@@ -167,6 +179,7 @@ class SplitRun:
             bad=self._counts.bad,
             null_value=self._counts.null_value,
             lost=self._counts.lost,
+            dead_letters=dead_letters,
         )
 
     def _until_stop(self, chunk: Chunk) -> tuple[EventTimes, ReadCounts]:
@@ -178,6 +191,16 @@ class SplitRun:
         self._next_us = stop.candidate_us
         counts = chunk.counts if chunk.counts_before is None else chunk.counts_before(stop.chunk_row)
         return self._times.before(chunk, stop), counts
+
+    def _late_letters(self, rows: WatermarkedRows, times: EventTimes) -> LateRowsOfChunk | None:
+        if self._late_rows is not LateRows.DEAD_LETTER or not rows.late.any():
+            return None
+        numbers = np.flatnonzero(rows.late)
+        return LateRowsOfChunk(
+            chunk_rows=numbers if rows.chunk_rows is None else rows.chunk_rows[numbers],
+            rowtimes_us=times.rowtimes_us[numbers],
+            row_watermarks_us=rows.row_watermarks_us[numbers],
+        )
 
     def _late_of(self, times: EventTimes, row_watermarks: NDArray[np.int64]) -> NDArray[np.bool_]:
         if self._plan.is_processing:

@@ -24,6 +24,7 @@ import pyarrow as pa
 from datasources.source.api.abilities import RowCondition, ScanStrategy
 from datasources.source.api.aggregation import PartialAggregation
 from datasources.source.api.connector_state import State
+from datasources.source.api.dead_letters import DeadLetterReader, DeadLetterScope, WritesDeadLetters
 from datasources.source.api.reader import (
     Chunk,
     RangeEnd,
@@ -40,6 +41,7 @@ from datasources.source.api.split import LogIdentity, SplitId
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.partial_aggregates import PartialAggregator, PartialRows
 from datasources.source.reading.row_filter import RowFilter
+from datasources.source.reading.split_dead_letters import SplitDeadLetters
 from datasources.source.reading.split_run import RunningWatermark, SplitRun, WatermarkedRows
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import OutputSchema
@@ -74,7 +76,7 @@ class TaskReader:
         The call is made only if the consumer took everything.
         """
         logs = {task.split: task.log for task in plan.splits if task.log is not None}
-        reader = _in_logs(_factory_for(self._factory, plan.state), logs).open()
+        reader = _with_dead_letters(_in_logs(_factory_for(self._factory, plan.state), logs), plan).open()
         try:
             if isinstance(reader, SupportsReadAhead):
                 reader.read_ahead([(task.split, task.start, task.end) for task in plan.splits])
@@ -90,11 +92,13 @@ class TaskReader:
     ) -> Iterator[pa.RecordBatch]:
         reports, end_of = [], _end_function(reader)
         for task in plan.splits:
-            counts, rows_read = ReadCounts(), 0
+            counts, rows_read, letters = ReadCounts(), 0, _dead_letters(reader, task)
             for chunk in reader.read(task.split, task.start, task.end):
+                if letters is not None:
+                    letters.take(chunk)
                 counts, rows_read = counts + chunk.counts, rows_read + chunk.columns.num_rows
                 yield from self._plain_rows(chunk)
-            end = end_of(task.split, task.end)
+            end, dead_letters = end_of(task.split, task.end), _finished(letters)
             reports.append(
                 SplitReport(
                     sequence=plan.sequence,
@@ -108,6 +112,7 @@ class TaskReader:
                     bad=counts.bad,
                     null_value=counts.null_value,
                     lost=counts.lost,
+                    dead_letters=dead_letters,
                 )
             )
         if self._aggregator is not None:
@@ -145,20 +150,24 @@ class TaskReader:
             parts = self._parts_before(plan, task, strategy)
             watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
             run = SplitRun(plan, task, strategy, watermark, attribute_watermarks_us=parts)
-            yield from self._rows(reader, task, run)
+            letters = _dead_letters(reader, task, "" if strategy.additional else strategy.attribute_name)
+            yield from self._rows(reader, task, run, letters)
             watermarks_us.append(run.final_watermark_us())
-            reports.append(run.report(None if run.has_stopped else end_of(task.split, task.end)))
+            end = None if run.has_stopped else end_of(task.split, task.end)
+            reports.append(run.report(end, dead_letters=_finished(letters)))
         if self._aggregator is not None:
             yield from self._partials(self._aggregator.flush())
         if plan.heartbeat or not plan.splits:
             yield self._output.heartbeat(max(watermarks_us))
         report(reports)
 
-    def _rows(self, reader: SplitReader, task: SplitTask, run: SplitRun) -> Iterator[pa.RecordBatch]:
+    def _rows(
+        self, reader: SplitReader, task: SplitTask, run: SplitRun, letters: SplitDeadLetters | None
+    ) -> Iterator[pa.RecordBatch]:
         chunks = iter(reader.read(task.split, task.start, task.end))
         try:
             for chunk in chunks:
-                rows = run.take(chunk)
+                rows = run.take(chunk, letters)
                 if self._filter is not None:
                     rows = self._filter.watermarked(rows, chunk)
                 if rows.columns.num_rows:
@@ -250,6 +259,25 @@ def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRan
 
 def _in_logs(factory: SplitReaderFactory, logs: Mapping[SplitId, LogIdentity]) -> SplitReaderFactory:
     return factory.in_logs(logs) if logs and isinstance(factory, SupportsLogs) else factory
+
+
+def _with_dead_letters(factory: SplitReaderFactory, plan: TaskPlan) -> SplitReaderFactory:
+    if plan.dead_letters is None or not isinstance(factory, WritesDeadLetters):
+        return factory
+    return factory.with_dead_letters(DeadLetterScope(plan.dead_letters, plan.sequence))
+
+
+def _dead_letters(reader: SplitReader, task: SplitTask, attribute: str = "") -> SplitDeadLetters | None:
+    writer = reader.dead_letter_writer(task.split) if isinstance(reader, DeadLetterReader) else None
+    return None if writer is None else SplitDeadLetters(writer, attribute)
+
+
+def _finished(letters: SplitDeadLetters | None) -> int:
+    """Write what is not written yet; return how many dead letters the range has."""
+    if letters is None:
+        return 0
+    letters.finish()
+    return letters.count
 
 
 def _factory_for(factory: SplitReaderFactory, state: State | None) -> SplitReaderFactory:

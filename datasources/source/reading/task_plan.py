@@ -49,6 +49,7 @@ class TaskPlan:
         is_processing: the source is in processing time: every row watermark is the combined one, no row is late.
         heartbeat: whether the task closes with a heartbeat row; False in a batch read.
         state: the connector's state for the batch, beside positions; None = it keeps none.
+        dead_letters: the source's id for dead letters; None = none are written.
     """
 
     sequence: int
@@ -59,3 +60,4 @@ class TaskPlan:
     is_processing: bool = False
     heartbeat: bool = True
     state: State | None = None
+    dead_letters: str | None = None

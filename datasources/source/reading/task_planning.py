@@ -57,6 +57,7 @@ def plan_tasks(
             allowed_us=bound_us(end.allowed_ms),
             is_processing=end.is_processing,
             state=end.state,
+            dead_letters=end.dead_letters,
         )
         for group in groups
     ]

@@ -1,12 +1,15 @@
 """The adapter to Spark's batch reader: the same table, read once from its beginning to its end.
 
-A batch has no watermark but the final one: there are no row watermarks, heartbeat rows or reports.
+A batch has no watermark but the final one: there are no row watermarks, heartbeat rows or reports. Nor has it a
+checkpoint: dead letters are written once for each planning, and Spark plans a DataFrame once that is loaded once.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -22,6 +25,8 @@ from datasources.spark.boundary.errors import spark_entry, spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import MIN_WATERMARK
+
+_ID_BYTES: Final = 8
 
 
 class TidemarkBatchReader(DataSourceReader):
@@ -43,8 +48,9 @@ class TidemarkBatchReader(DataSourceReader):
         finally:
             enumerator.close()
         tasks = [_task(split, start, ends[split]) for split, start in starts.items() if start < ends[split]]
-        division = self._scan.source.division
-        return [TaskPartition(_plan(task)) for task in (tasks if division is None else divided(tasks, division))]
+        division, dead_letters = self._scan.source.division, secrets.token_hex(_ID_BYTES)
+        plans = map(_plan, tasks if division is None else divided(tasks, division))
+        return [TaskPartition(replace(plan, dead_letters=dead_letters)) for plan in plans]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield one partition's batches; an empty table has one partition without a plan."""

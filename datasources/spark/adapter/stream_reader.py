@@ -26,7 +26,7 @@ from datasources.errors import OptionError
 from datasources.source.alignment.lookahead import ReaderLookahead
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.checkpoint.identity import require_same_identity
-from datasources.source.checkpoint.offset import Offset
+from datasources.source.checkpoint.offset import Offset, with_dead_letter_id
 from datasources.source.coordination.client import CoordinatorClient, CoordinatorLink
 from datasources.source.coordination.lease import LeaseRenewal
 from datasources.source.coordination.server import Coordinator, Endpoint
@@ -157,6 +157,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
         offset = self._localized(self._parse(end))
         require_same_identity(offset.identity, self._scan.planner_settings())
+        if self._scan.source.writes_dead_letters:
+            offset = with_dead_letter_id(offset)  # it has none where the batch was planned without the option
         has_watermark = self._scan.source.strategy is not None
         max_tasks, division = self._binding.max_tasks, self._scan.source.division
         plans = plan_tasks(offset, has_watermark=has_watermark, max_tasks=max_tasks, division=division)

@@ -114,8 +114,9 @@ class WatermarkOptions(OptionGroup):
         LateRows.KEEP,
         alias="watermark.late-rows",
         description="A row at or before its row watermark is always counted; `keep` leaves it to Spark's operators, "
-        "`drop` leaves it out, `mark` sets a column `_late`. `drop` is exact, so it needs on-event emission, which is "
-        "then the default.",
+        "`drop` leaves it out, `mark` sets a column `_late`, `dead-letter` leaves it out and writes its record to "
+        "`format.dead-letter.topic` (Kafka only). `drop` and `dead-letter` are exact, so they need on-event emission, "
+        "which is then the default.",
     )
     all_idle: AllIdle = Field(
         AllIdle.HOLD,
@@ -190,10 +191,11 @@ class WatermarkOptions(OptionGroup):
 
     @model_validator(mode="after")
     def _combinations(self) -> WatermarkOptions:
-        if self.late_rows is LateRows.DROP and self._requests_on_periodic:
+        if self.late_rows.are_dropped and self._requests_on_periodic:
             raise ValueError(
-                "option 'watermark.late-rows' = 'drop' is exact and so needs 'scan.watermark.emit.strategy' = "
-                "'on-event', which is the default with it: leave the strategy out, or use 'mark'."
+                f"option 'watermark.late-rows' = '{self.late_rows.value}' is exact and so needs "
+                f"'scan.watermark.emit.strategy' = 'on-event', which is the default with it: leave the strategy out, "
+                f"or use 'mark'."
             )
         if self.all_idle is AllIdle.PROCESSING_TIME and self.rowtime is not None and not self.effective_idle_timeout_ms:
             raise ValueError(
@@ -226,7 +228,7 @@ class WatermarkOptions(OptionGroup):
     @property
     def emit_strategy(self) -> EmitStrategy:
         """The effective strategy: on-event where late rows are dropped, unless it is set."""
-        return EmitStrategy.ON_EVENT if self.late_rows is LateRows.DROP else self.emit_strategy_given
+        return EmitStrategy.ON_EVENT if self.late_rows.are_dropped else self.emit_strategy_given
 
     @property
     def params(self) -> WatermarkParams:

@@ -103,6 +103,7 @@ class Scan:
             gate=self.gate,
             load=self.load,
             batch_delay=self.source.batch_delay,
+            writes_dead_letters=self.source.writes_dead_letters,
         )
 
     def _strategy_text(self) -> str:
@@ -111,7 +112,10 @@ class Scan:
             return "no watermark"
         zone = "" if self.session.time_zone is None else f" in {self.session.time_zone}"
         ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
-        late = "" if strategy.params.late_rows is LateRows.KEEP else f", late rows {strategy.params.late_rows.value}"
+        late_rows = strategy.params.late_rows
+        if late_rows is LateRows.DEAD_LETTER:
+            late_rows = LateRows.DROP  # equal rows: a checkpoint may go on with the other one
+        late = "" if late_rows is LateRows.KEEP else f", late rows {late_rows.value}"
         processing = strategy.params.processing_time
         mode = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
         name = "" if strategy.attribute is None else f"{strategy.attribute} = "
@@ -218,7 +222,7 @@ def _require_groupable(source: ScanSource, aggregation: PartialAggregation) -> N
     if strategy is None or strategy.params.late_rows is LateRows.MARK:
         raise OptionError(
             f"option '{AGGREGATION}' needs a watermark that does not mark late rows: set 'watermark.late-rows' to "
-            f"'keep' or 'drop'."
+            f"'keep', 'drop' or 'dead-letter'."
         )
 
 

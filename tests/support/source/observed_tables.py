@@ -25,6 +25,7 @@ def split(name: str, **changes: Any) -> dict[str, Any]:
         "drift": None,
         "late_rows": 0,
         "max_lateness_ms": 0,
+        "dead_letters": 0,
         **changes,
     }
     row.setdefault("watermark_lag", None if row["watermark"] is None else NOW_MS - row["watermark"])
@@ -48,6 +49,7 @@ def table(*splits: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "null_rowtime_rows": 0,
         "ahead_rows": 0,
         "bad_records": 0,
+        "dead_letters": 0,
         "null_values": 0,
         "lost_positions": 0,
         "split_count": len(splits),

@@ -34,7 +34,9 @@ def found():
     """The metrics of an aligned source with an active split, a paused one, and one that never had a record."""
     return samples(
         table(
-            split("orders-0", watermark=NOW_MS - 5_000, lag=17, drift=0, late_rows=3, max_lateness_ms=740),
+            split(
+                "orders-0", watermark=NOW_MS - 5_000, lag=17, drift=0, late_rows=3, max_lateness_ms=740, dead_letters=2
+            ),
             split("orders-1", watermark=NOW_MS - 1_000, drift=4_000, status="paused", paused_since=NOW_MS - 9_000),
             split("orders-2", watermark=None, status="idle", idle_since=NOW_MS - 60_000, **NO_ANSWER),
             group="g",
@@ -44,6 +46,7 @@ def found():
             null_rowtime_rows=1,
             ahead_rows=2,
             bad_records=3,
+            dead_letters=8,
             null_values=4,
             lost_positions=6,
             unanswered_splits=1,
@@ -63,6 +66,7 @@ def found():
         ("split_currentEmitEventTimeLag", {"orders-0": 5_000, "orders-1": 1_000, "orders-2": None}),
         ("split_numLateRecords_total", {"orders-0": 3, "orders-1": 0, "orders-2": 0}),
         ("split_maxLateness", {"orders-0": 740, "orders-1": 0, "orders-2": 0}),
+        ("split_numDeadLetters_total", {"orders-0": 2, "orders-1": 0, "orders-2": 0}),
         ("split_unansweredTime", {"orders-0": None, "orders-1": None, "orders-2": 12_000}),
     ],
 )
@@ -85,6 +89,7 @@ def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, 
         ("numNullRowtimeRecords_total", 1),
         ("numAheadRecords_total", 2),
         ("numBadRecords_total", 3),
+        ("numDeadLetters_total", 8),
         ("numNullValues_total", 4),
         ("numLostPositions_total", 6),
         ("isSnapshotting", 1),

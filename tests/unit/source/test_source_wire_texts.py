@@ -55,13 +55,14 @@ REPORT = SplitReport(
     bad=11,
     null_value=12,
     lost=13,
+    dead_letters=14,
     attribute_watermarks_ms=(8, None),
     note="n",
     server="s",
 )
 REPORT_TEXT = (
     '{"sequence":1,"split":"a-0","position":9,"watermark_ms":8,"stamp_ms":7,"next_ms":6,"rows":5,"late_rows":4,'
-    '"max_lateness_ms":3,"null_rowtime_rows":2,"ahead_rows":1,"bad":11,"null_value":12,"lost":13,"parts_ms":[8,null],'
+    '"max_lateness_ms":3,"null_rowtime_rows":2,"ahead_rows":1,"bad":11,"null_value":12,"lost":13,"dead_letters":14,"parts_ms":[8,null],'
     '"note":"n","server":"s"}'
 )
 OFFSET = Offset(
@@ -90,20 +91,21 @@ OFFSET = Offset(
     state={"x": 1},
     gate=GateState(since_ms=1, opened=2),
     load=LoadState(since_ms=3, loaded=None, ends={SplitId("a-0"): 7}),
+    dead_letters="d",
 )
 OFFSET_TEXT = (
-    '{"allowed":500,"ceiling":1000,"combined":90,"from":[5,0],"hold":{"released":2,"since":1},"isolation":"i",'
+    '{"allowed":500,"ceiling":1000,"combined":90,"dead_letters":"d","from":[5,0],"hold":{"released":2,"since":1},"isolation":"i",'
     '"lag":[2,0],"limit":[12,0],"load":{"ends":[7,0],"loaded":null,"since":3,"splits":[["a",[[0,0]]]]},'
     '"logs":{"epoch":[2,0],"ids":["log"],"of":[0,0],"start":[1,0]},"moved":[50,0],"parts":[[100,0],[200,0]],'
     '"processing":false,"rows":[4,0],"run":2,"schema":"c","seq":4,"splits":[["a",[[0,0]]]],"stamped":95,"state":{"x":1},'
     '"status":{},"strategy":"s","subscription":"t","turn":[8,0],"v":2,"wm":[100,0]}'
 )
 PROGRESS_TEXT = (
-    '{"late_rows":0,"max_lateness_ms":0,"null_rowtime_rows":0,"ahead_rows":0,"bad_records":0,"null_values":0,'
+    '{"late_rows":0,"max_lateness_ms":0,"null_rowtime_rows":0,"ahead_rows":0,"bad_records":0,"dead_letters":0,"null_values":0,'
     '"lost_positions":0,"time":110,"batch":4,"watermark":90,"status":"active","max_allowed":120,"splits":[{"split":"a-0",'
     '"position":9,"lag":11,"watermark":100,"watermark_lag":10,"status":"active","idle_since":null,"paused_since":null,'
-    '"unanswered_since":null,"unanswered_reason":null,"drift":20,"late_rows":0,"max_lateness_ms":0}],"split_count":1,'
-    '"unanswered_splits":0,"minOffsetsBehindLatest":11,"maxOffsetsBehindLatest":11,"avgOffsetsBehindLatest":11.0}'
+    '"unanswered_since":null,"unanswered_reason":null,"drift":20,"late_rows":0,"max_lateness_ms":0,"dead_letters":0}],'
+    '"split_count":1,"unanswered_splits":0,"minOffsetsBehindLatest":11,"maxOffsetsBehindLatest":11,"avgOffsetsBehindLatest":11.0}'
 )
 
 

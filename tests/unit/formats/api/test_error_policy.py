@@ -32,7 +32,7 @@ def test_fail_reports_position_reason_and_hints():
         apply_policy(MIXED, OnError.FAIL, describe_row)
     assert str(caught.value) == (
         "[TIDEMARK_RECORD] the record at topic orders, partition 3, offset 19 cannot be decoded: column 'a' of type BIGINT cannot hold 'x'; "
-        "correct the producer or the schema, or set 'format.on-error' to 'null' (keep such a record as a row of nulls) or 'skip' (leave it out)"
+        "correct the producer or the schema, or set 'format.on-error' to 'null' (keep such a record as a row of nulls), 'skip' (leave it out) or 'dead-letter' (leave it out and write it to a topic)"
     )
 
 
@@ -44,8 +44,9 @@ def test_null_keeps_a_bad_record_as_a_row_of_nulls():
     assert (outcome.bad_rows, outcome.null_value_rows) == (1, 1)
 
 
-def test_skip_leaves_a_bad_record_out():
-    outcome = apply_policy(MIXED, OnError.SKIP, describe_row)
+@pytest.mark.parametrize("on_error", [OnError.SKIP, OnError.DEAD_LETTER])
+def test_skip_leaves_a_bad_record_out(on_error):
+    outcome = apply_policy(MIXED, on_error, describe_row)
     assert outcome.columns.to_pydict() == {"a": [1, 4]}
     assert outcome.has_rows is not None
     assert outcome.has_rows.tolist() == [True, False, False, True]

@@ -220,6 +220,7 @@ def test_the_counts_of_all_reports_are_added_up():
         null_rowtime_rows=3,
         ahead_rows=4,
         bad=5,
+        dead_letters=8,
         null_value=6,
         lost=7,
     )
@@ -231,10 +232,12 @@ def test_the_counts_of_all_reports_are_added_up():
         "null_rowtime_rows": 6,
         "ahead_rows": 8,
         "bad_records": 10,
+        "dead_letters": 16,
         "null_values": 12,
         "lost_positions": 14,
     }
     assert desk.totals.by_split == {"a-0": (2, 30), "a-1": (1, 50)}
+    assert desk.totals.dead_letters_by_split == {"a-0": 8, "a-1": 8}
 
 
 def test_what_is_read_here_counts_nothing():

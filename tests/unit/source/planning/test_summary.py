@@ -61,6 +61,7 @@ def test_the_table_of_a_source():
         "null_rowtime_rows": 0,
         "ahead_rows": 0,
         "bad_records": 0,
+        "dead_letters": 0,
         "null_values": 0,
         "lost_positions": 0,
         "time": 10_000,
@@ -88,6 +89,7 @@ def test_the_table_of_a_source():
                 "drift": 400,
                 "late_rows": 3,
                 "max_lateness_ms": 900,
+                "dead_letters": 0,
             },
             {
                 "split": "a-1",
@@ -103,6 +105,7 @@ def test_the_table_of_a_source():
                 "drift": -8_900,
                 "late_rows": 0,
                 "max_lateness_ms": 0,
+                "dead_letters": 0,
             },
         ],
     }

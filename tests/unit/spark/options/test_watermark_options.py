@@ -288,7 +288,7 @@ def test_an_option_of_the_watermark_needs_a_watermark(connector, key):
 @pytest.mark.parametrize(
     ("key", "choices"),
     [
-        (LATE, "'keep', 'drop', 'mark'"),
+        (LATE, "'keep', 'drop', 'mark', 'dead-letter'"),
         (ALL_IDLE, "'hold', 'processing-time'"),
         (PROCESSING, "'never', 'after-backlog', 'always'"),
         (EMIT, "'on-event', 'on-periodic'"),
