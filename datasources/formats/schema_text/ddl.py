@@ -22,6 +22,7 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import Token, TokenKind, tokenize
 from datasources.grammar.scalar_types import read_decimal, read_instant_or_local, sized
 from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.sql_types import SqlField
 from datasources.grammar.type_grammar import TypeDialect, TypeReader
 
 RESERVED_COLUMNS = frozenset({"_watermark", "_heartbeat", "_late"})
@@ -41,10 +42,15 @@ def parse_schema(ddl: str) -> pa.Schema:
         SchemaError: the text is malformed, a type is unknown or unsupported, a name is given twice in one struct
             (in any case), or a column has a reserved name; the message shows the place.
     """
+    return pa.schema([arrow_field(each) for each in schema_fields(ddl)])
+
+
+def schema_fields(ddl: str) -> list[SqlField]:
+    """Return the fields of a DDL text with their SQL types; see `parse_schema`."""
     if not isinstance(ddl, str) or not ddl.strip():
         raise SchemaError("the schema is empty; give at least one column, as in 'id BIGINT, ts TIMESTAMP'")
     try:
-        return pa.schema(list(_columns(SqlText(ddl, what="schema"))))
+        return list(_columns(SqlText(ddl, what="schema")))
     except SqlError as error:
         raise SchemaError(f"the schema is wrong at {error.message}") from None
 
@@ -60,7 +66,7 @@ def schema_ddl(schema: pa.Schema) -> str:
     )
 
 
-def _columns(source: SqlText) -> Iterator[pa.Field]:
+def _columns(source: SqlText) -> Iterator[SqlField]:
     tokens = tokenize(source)
     for token in tokens:
         _require_ordinary(source, token)
@@ -73,7 +79,7 @@ def _columns(source: SqlText) -> Iterator[pa.Field]:
         if column.name.lower() in RESERVED_COLUMNS:
             reason = f"'{column.name}' is the name of a column that Tidemark adds"
             raise cursor.error(token.span, reason, "Choose another one.")
-        yield arrow_field(column)
+        yield column
         if not cursor.skip_symbol(","):
             break
     cursor.expect_end("a comma, NOT NULL, COMMENT or the end of the schema")

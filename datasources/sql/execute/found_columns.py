@@ -10,16 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import TidemarkError
-from datasources.formats.schema_text.ddl_types import type_text
-from datasources.grammar.literals import quoted
-from datasources.grammar.source_text import SqlText
+from datasources.formats.schema_text.ddl import schema_ddl, schema_fields
 from datasources.options import lower_keys
 from datasources.sql.definitions.option_secrets import expand
-from datasources.sql.definitions.without_spans import without_spans
-from datasources.sql.parse.statement import parse_statement
 from datasources.sql.planner.connectors import connector_of
 from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition
-from datasources.sql.statements.statements import CreateTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,9 +45,5 @@ def with_found_columns(spark: SparkSession, table: TableDefinition) -> TableDefi
 
 
 def _declared(schema: pa.Schema) -> tuple[PhysicalColumn, ...]:
-    columns = (f"{quoted(f.name)} {type_text(f.type)}{'' if f.nullable else ' NOT NULL'}" for f in schema)
-    statement = parse_statement(SqlText(f"CREATE TABLE found ({', '.join(columns)})"))
-    assert isinstance(statement, CreateTable)
-    definition = without_spans(statement.table)
-    assert isinstance(definition, TableDefinition)
-    return tuple(column for column in definition.columns if isinstance(column, PhysicalColumn))
+    """Return columns as a table has them: the types are those of Spark's DDL, in which a TIMESTAMP is an instant."""
+    return tuple(PhysicalColumn(name=each.name, type=each.type) for each in schema_fields(schema_ddl(schema)))

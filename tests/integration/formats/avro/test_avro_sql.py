@@ -64,6 +64,7 @@ def test_a_table_whose_columns_the_registry_knows_is_counted_in_windows(kafka, r
     described = {row[0]: row[1] for row in tables.sql("DESCRIBE orders").rows}
     assert described["id"].startswith("BIGINT")
     assert described["price"].replace(" ", "") == "DECIMAL(9,2)"
+    assert described["at"].startswith("TIMESTAMP_LTZ")
     counted = tables.sql(
         "SELECT window_start, COUNT(*) AS n, SUM(price) AS total FROM TUMBLE(TABLE orders, DESCRIPTOR(at), "
         "INTERVAL '20' SECOND) GROUP BY window_start, window_end"

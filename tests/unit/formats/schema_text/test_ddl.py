@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.formats.schema_text.ddl import parse_schema, schema_ddl
+from datasources.formats.schema_text.ddl import parse_schema, schema_ddl, schema_fields
 
 
 def test_every_type_has_the_arrow_type_that_spark_exchanges():
@@ -121,3 +121,13 @@ def test_a_type_without_a_counterpart_in_spark_has_no_text():
 def test_a_schema_travels_by_pickle():
     schema = parse_schema("a STRUCT<x: INT NOT NULL>, b MAP<STRING, TIMESTAMP>")
     assert pickle.loads(pickle.dumps(schema)) == schema
+
+
+def test_the_fields_of_a_text_have_sql_types_in_which_a_timestamp_of_spark_is_an_instant():
+    fields = schema_fields("at TIMESTAMP NOT NULL, local TIMESTAMP_NTZ, list ARRAY<TIMESTAMP>")
+    assert [(each.name, each.type.root, each.type.is_nullable) for each in fields] == [
+        ("at", "TIMESTAMP_LTZ", False),
+        ("local", "TIMESTAMP", True),
+        ("list", "ARRAY", True),
+    ]
+    assert fields[2].type.arguments[0].root == "TIMESTAMP_LTZ"
