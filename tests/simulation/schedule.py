@@ -24,6 +24,8 @@ _COMPACTION_STEPS = 10
 _SLOWNESS_MS = (0, 0, 0, 30, 3_000)
 _TOPOLOGIES = ((2,), (2,), (2,), (1, 1), (1, 1), (2, 1))
 _GATED_TOPOLOGIES = ((2,), (2,), (3,), (2, 1), (2, 2))
+_LATE_ROWS = (LateRows.KEEP, LateRows.DROP, LateRows.MARK)
+"""A dead letter is a dropped row, and a record in a topic, which these sources do not have."""
 
 
 class Schedule:
@@ -110,7 +112,7 @@ class Schedule:
     def _options(self, alignment: Alignment | None, step_ms: int) -> SourceOptions:
         rng = self.random
         emit = rng.choice(list(EmitStrategy))
-        late = rng.choice(list(LateRows) if emit is EmitStrategy.ON_EVENT else [LateRows.KEEP, LateRows.MARK])
+        late = rng.choice(_LATE_ROWS if emit is EmitStrategy.ON_EVENT else [LateRows.KEEP, LateRows.MARK])
         processing = rng.choices(list(ProcessingTime), (86, 8, 6))[0]
         if alignment is not None and rng.random() < 0.15:
             alignment = Alignment(group="g", max_drift_ms=alignment.max_drift_ms, aligns_splits=False)

@@ -80,8 +80,8 @@ def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> No
     """Off by one: the next batch begins behind it."""
     report = split_run.SplitRun.report
 
-    def behind(self, *end):
-        made = report(self, *end)
+    def behind(self, *end, **more):
+        made = report(self, *end, **more)
         return replace(made, position=made.position + 1) if made.next_ms is not None else made
 
     patch.setattr(split_run.SplitRun, "report", behind)

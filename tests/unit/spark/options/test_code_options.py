@@ -10,6 +10,7 @@ from confluent_kafka import cimpl
 
 from datasources.errors import OptionError
 from datasources.kafka.client.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
+from datasources.kafka.client.java_login import JAVA_LOGIN
 from datasources.kafka.client.code_options import CODE_SETTINGS
 from datasources.kafka.source import KafkaSource
 from datasources.spark.options.code_options import ALLOW_CODE, allows_code_options
@@ -96,7 +97,7 @@ def test_every_setting_of_librdkafka_that_sounds_like_code_is_on_a_list(tmp_path
     ],
 )
 def test_names_of_java_classes_are_refused(key):
-    assert key in {*_OWNED, *_JAVA_ONLY} - _IGNORED_JAVA
+    assert key in {*_OWNED, *_JAVA_ONLY, *JAVA_LOGIN} - _IGNORED_JAVA
     assert f"'kafka.{key}'" in refused(**{f"kafka.{key}": "org.example.Evil"})
 
 
