@@ -10,8 +10,8 @@ from confluent_kafka import cimpl
 
 from datasources.errors import OptionError
 from datasources.kafka.client.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
-from datasources.kafka.client.java_login import JAVA_LOGIN
 from datasources.kafka.client.code_options import CODE_SETTINGS
+from datasources.kafka.client.java_login import JAVA_LOGIN
 from datasources.kafka.source import KafkaSource
 from datasources.spark.options.code_options import ALLOW_CODE, allows_code_options
 from datasources.spark.scan.scan import build_scan
