@@ -21,10 +21,10 @@ import fastavro
 import pyarrow as pa
 from google.protobuf.message_factory import GetMessageClass
 
+from benchmarks.avro_orders import AVRO_ORDER, SCHEMA_ID, framed_order
 from benchmarks.measure import load_before, machine_facts
 from benchmarks.orders import SCHEMA, order
-from benchmarks.protobuf_orders import encoded, order_type
-from datasources.formats.api.decoder import Decoder
+from benchmarks.protobuf_orders import message_order, order_type
 from datasources.formats.api.format import DecoderSettings
 from datasources.formats.avro.avro_confluent import AvroConfluentDecoder
 from datasources.formats.avro.avro_decoder import AvroDatumDecoder
@@ -41,21 +41,6 @@ _ROWS: Final = 100_000
 _FASTAVRO_ROWS: Final = 10_000
 _ROUNDS: Final = 5
 _COLUMNS: Final = parse_schema(SCHEMA)
-_FIELDS: Final = {
-    "user": "long",
-    "item": "string",
-    "price": "double",
-    "ts": {"type": "long", "logicalType": "timestamp-micros"},
-    "note": "string",
-}
-AVRO: Final[dict[str, Any]] = {
-    "type": "record",
-    "name": "Order",
-    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in _FIELDS.items()],
-}
-"""As Flink writes nullable columns."""
-_HEADER: Final = bytes(HEADER_BYTES)
-_MICROS: Final = 1_000_000
 
 
 def main() -> None:
@@ -77,14 +62,11 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
     """Return what decodes, and the records, of each way."""
     documents = pa.array([order(number) for number in range(_ROWS)], pa.binary())
     json_decoder = FORMATS["json"].decoder(DecoderSettings(schema=_COLUMNS, time_zone="UTC"))
-    schema = fastavro.parse_schema(AVRO)
-    rows = _rows(json_decoder, documents)
-    datums = [_datum(schema, row) for row in rows]
+    schema, writer = fastavro.parse_schema(AVRO_ORDER), parse_avro_schema(json.dumps(AVRO_ORDER))
     message = order_type()
-    messages = pa.array(_messages(message, rows), pa.binary())
-    records = pa.array(datums, pa.binary())
-    framed = pa.array([_HEADER + each for each in datums], pa.binary())
-    writer = parse_avro_schema(json.dumps(AVRO))
+    messages = pa.array([message_order(number) for number in range(_ROWS)], pa.binary())
+    framed = pa.array([framed_order(number) for number in range(_ROWS)], pa.binary())
+    records = pa.array([each[HEADER_BYTES:] for each in framed.to_pylist()], pa.binary())
     ways: dict[str, tuple[Callable[[pa.Array], Any], pa.Array]] = {
         "json": (json_decoder.decode, documents),
         "avro": (AvroDatumDecoder(writer, _COLUMNS).decode, records),
@@ -96,7 +78,7 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
     if find_spec("pyruhvro"):
         import pyruhvro
 
-        text = json.dumps(AVRO)
+        text = json.dumps(AVRO_ORDER)
         ways["pyruhvro"] = (lambda batch: pyruhvro.deserialize_array(batch.to_pylist(), text), records)
     if find_spec("ptars"):
         ways["ptars"] = (_ptars(message), messages)
@@ -106,27 +88,8 @@ def _ways() -> dict[str, tuple[Callable[[pa.Array], Any], pa.Array]]:
 def _confluent(decoder: AvroDatumDecoder) -> AvroConfluentDecoder:
     """Return the decoder of a topic whose registry was asked already."""
     found = AvroConfluentDecoder(schema=_COLUMNS, registry=RegistrySettings("http://nobody:1"))
-    found._decoders[0] = decoder  # noqa: SLF001 - in place of a registry
+    found._decoders[SCHEMA_ID] = decoder  # noqa: SLF001 - in place of a registry
     return found
-
-
-def _rows(decoder: Decoder, documents: pa.Array) -> list[dict[str, Any]]:
-    rows = decoder.decode(documents).columns.to_pylist()
-    notes = (json.loads(document)["note"] for document in documents.to_pylist())
-    return [{**row, "note": note} for row, note in zip(rows, notes, strict=True)]
-
-
-def _datum(schema: Any, row: dict[str, Any]) -> bytes:
-    out = io.BytesIO()
-    fastavro.schemaless_writer(out, schema, row)
-    return out.getvalue()
-
-
-def _messages(message: MessageType, rows: list[dict[str, Any]]) -> list[bytes]:
-    made: Any = GetMessageClass(message.descriptor)
-    times = [round(row["ts"].timestamp() * _MICROS) for row in rows]
-    others = [{name: value for name, value in row.items() if name != "ts"} for row in rows]
-    return [encoded(made, row, micros) for row, micros in zip(others, times, strict=True)]
 
 
 def _parsed(message: MessageType, batch: pa.Array) -> list[Any]:

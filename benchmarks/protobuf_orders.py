@@ -15,7 +15,7 @@ from google.protobuf.message_factory import GetMessageClass
 from benchmarks.orders import order_values
 from datasources.formats.protobuf.schema.message_type import MessageType, message_type
 
-__all__ = ["MESSAGE", "descriptor_file", "encoded", "message_order", "order_type"]
+__all__ = ["MESSAGE", "descriptor_file", "message_order", "order_type"]
 
 MESSAGE: Final = "Order"
 _FIELDS: Final = {
@@ -43,13 +43,9 @@ def descriptor_file() -> Path:
 def message_order(number: int) -> bytes:
     """Return the order with a number."""
     values = order_values(number)
-    return encoded(_order_class(), values, values.pop("ts") * 1_000)
-
-
-def encoded(message_class: Any, values: dict[str, Any], micros: int) -> bytes:
-    """Return a message of values and of a time, µs since 1970."""
-    made = message_class(**values)
-    made.ts.FromMicroseconds(micros)
+    at_ms = values.pop("ts")
+    made = _order_class()(**values)
+    made.ts.FromMilliseconds(at_ms)
     return bytes(made.SerializeToString())
 
 

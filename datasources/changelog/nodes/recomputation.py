@@ -28,7 +28,7 @@ def row_of_arguments(catalyst: Catalyst, function: Any) -> Any:
 def of_nothing(catalyst: Catalyst, function: Any) -> Any:
     """Return a function of no rows."""
     rows = catalyst.array_of(row_of_arguments(catalyst, function))
-    return recomputed(catalyst, function, catalyst.no_rows(rows))
+    return recomputed(catalyst, function, catalyst.default(rows))
 
 
 def recomputed(catalyst: Catalyst, function: Any, rows: Any) -> Any:

@@ -18,6 +18,7 @@ import pyarrow.csv as arrow_csv
 
 from datasources.formats.csv.dialect import Dialect
 from datasources.formats.csv.split_line import BadRecord, line_splitter
+from datasources.formats.values.payload_texts import payload_texts
 
 _MAX_QUOTED_COLUMNS: Final = 100
 """Beyond it the pattern of a record with quotes is too large for a fast automaton."""
@@ -60,7 +61,7 @@ class BatchSplitter:
     def split(self, values: pa.Array) -> Fields:
         """Split records, `pa.binary()`; null stands for a record without a value."""
         has_value = np.asarray(values.is_valid())
-        texts = _texts(values) if self._has_fast_path else pa.nulls(len(values), pa.string())
+        texts = payload_texts(values) if self._has_fast_path else pa.nulls(len(values), pa.string())
         is_plain = self._is_plain(texts)
         columns = self._plain_columns(texts.filter(pa.array(is_plain)))
         if is_plain.all():
@@ -171,18 +172,3 @@ def _pattern(dialect: Dialect, columns: int) -> str | None:
 def _as_pattern(character: str) -> str:
     """Return a character of ASCII as RE2 reads it, also within brackets."""
     return rf"\x{ord(character):02x}"
-
-
-def _texts(values: pa.Array) -> pa.Array:
-    """Return the payloads as strings; null for invalid UTF-8."""
-    try:
-        return values.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([_text_or_none(value) for value in values.to_pylist()], pa.string())
-
-
-def _text_or_none(value: bytes | None) -> str | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return None

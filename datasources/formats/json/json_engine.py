@@ -17,6 +17,7 @@ from datasources.formats.api.decoder import statuses_of
 from datasources.formats.columns.partial_rows import PartialRows, completed, nothing_done
 from datasources.formats.json.native_path.native_decoder import NativeDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
+from datasources.formats.values.payload_texts import payload_texts
 from datasources.grammar.zones import Zone
 from datasources.native import native
 
@@ -62,19 +63,4 @@ class JsonEngine:
     def _native_rows(self, values: pa.Array) -> PartialRows:
         if self._native_path is None:
             return nothing_done(len(values), self._types)
-        return self._native_path.decode(_texts(values))
-
-
-def _texts(values: pa.Array) -> pa.Array:
-    """Return the payloads as strings; null for invalid UTF-8, which the slow path handles."""
-    try:
-        return values.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([_text_or_none(value) for value in values.to_pylist()], pa.string())
-
-
-def _text_or_none(value: bytes | None) -> str | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return None
+        return self._native_path.decode(payload_texts(values))

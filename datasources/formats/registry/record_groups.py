@@ -19,7 +19,7 @@ class RecordGroup:
     Attributes:
         decoder: it, or why the records are bad.
         rows: their indexes in the batch, ascending.
-        payloads: what their format wrote, without headers.
+        payloads: as the decoder takes them.
     """
 
     decoder: Decoder | str

@@ -174,10 +174,6 @@ class Catalyst:
         """Return NULL of the type of an expression."""
         return self._module("org.apache.spark.sql.catalyst.expressions.Literal").create(None, like.dataType())
 
-    def zero(self, like: Any) -> Any:
-        """Return 0 in the type of an expression."""
-        return self._module("org.apache.spark.sql.catalyst.expressions.Literal").default(like.dataType())
-
     def if_null(self, tested: Any, then: Any, otherwise: Any) -> Any:
         """Return IF(tested IS NULL, then, otherwise)."""
         return self._expressions.If(self._expressions.IsNull(tested), then, otherwise)
@@ -264,8 +260,8 @@ class Catalyst:
         """Return an array with one element."""
         return self._expressions.CreateArray(self.seq([element]))
 
-    def no_rows(self, like: Any) -> Any:
-        """Return an empty array of the type of an expression."""
+    def default(self, like: Any) -> Any:
+        """Return Spark's default of the type of an expression: 0 of a number, an empty array."""
         return self._module("org.apache.spark.sql.catalyst.expressions.Literal").default(like.dataType())
 
     def field(self, struct: Any, at: int) -> Any:

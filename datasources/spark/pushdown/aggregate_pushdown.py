@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from datasources.spark.options.aggregation_options import AggregationOption, KeyOption
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.partial_calls import PartialCalls
 from datasources.spark.pushdown.partial_scan import partial_frame, partial_table, source_options
-from datasources.spark.pushdown.table_rows import TableRows, table_rows
+from datasources.spark.pushdown.table_rows import SOURCES, TableRows, table_rows
 from datasources.spark.pushdown.window_step import windowed_again
 from datasources.spark.pushdown.windowed_rows import WindowedRows, windowed_rows
 from datasources.spark.scan.time_attributes import DELAY_KEY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_SOURCES: Final = ("StreamingRelationV2", "DataSourceV2Relation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,7 @@ class _Search:
 
     def _note(self, node: Any, reason: NotPushed) -> None:
         leaves = items(node.collectLeaves())
-        if len(leaves) == 1 and kind(leaves[0]) in _SOURCES:
+        if len(leaves) == 1 and kind(leaves[0]) in SOURCES:
             self.scans.append(ScanAggregates(options=source_options(leaves[0]), reason=str(reason)))
 
     def _pushed(self, aggregate: Any) -> Any:

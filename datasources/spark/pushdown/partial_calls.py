@@ -147,7 +147,7 @@ class PartialCalls:
     def _total(self, call: Any, partial: Any) -> Any:
         total = self.catalyst.aggregate_expression(self.catalyst.sum(partial), call)
         if not self.has_groups:
-            total = self.catalyst.if_null(total, self.catalyst.zero(like=total), total)
+            total = self.catalyst.if_null(total, self.catalyst.default(like=total), total)
         return self.catalyst.known_not_null(total)
 
     def _average(self, call: Any, summed: Any, counted: Any) -> Any:

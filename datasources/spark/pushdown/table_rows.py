@@ -13,7 +13,8 @@ from datasources.spark.pushdown.not_pushed import NotPushed
 
 NAMED: Final = frozenset({"SubqueryAlias", "View"})
 """Nodes that only give their rows a name."""
-_SOURCES: Final = frozenset({"StreamingRelationV2", "DataSourceV2Relation"})
+SOURCES: Final = frozenset({"StreamingRelationV2", "DataSourceV2Relation"})
+"""The nodes of sources, of a stream and of a batch."""
 _NESTED: Final = frozenset({"struct", "array", "map"})
 _UNREADABLE: Final = ("UDF", "Subquery", "Exists", "ListQuery", "LambdaFunction")
 
@@ -40,11 +41,6 @@ class TableRows:
     def panes(self) -> PaneOption | None:
         """By which panes the reader groups; None = by none."""
         return None
-
-    @property
-    def leaves_rows_out(self) -> bool:
-        """Whether conditions on windows leave rows out."""
-        return False
 
     def depends_on_rows(self, expression: Any) -> bool:
         """Return whether an expression over values is one of a row, not only of its window.
@@ -108,7 +104,7 @@ def chain(node: Any) -> Iterator[Any]:
     """
     while True:
         yield node
-        if kind(node) in _SOURCES:
+        if kind(node) in SOURCES:
             return
         children = items(node.children())
         if len(children) != 1:
@@ -137,7 +133,7 @@ class RowValues:
             NotPushed: it makes other rows of them.
         """
         name = kind(node)
-        if name in _SOURCES:
+        if name in SOURCES:
             self.values |= {attribute_id(each): each for each in items(node.output())}
         elif name == "Project":
             self._project(node)
