@@ -25,7 +25,6 @@ from benchmarks import orders
 from benchmarks.measure import load_average
 from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.native import native
 
 __all__ = ["NEXMARK", "SHAPES", "main", "nexmark"]
 
@@ -145,7 +144,6 @@ def main(arguments: Sequence[str]) -> None:
 def _cpu_us(name: str, batch: pa.Array, *, way: str) -> float:
     """Return the CPU time per document with the C library, or without it (`off`)."""
     os.environ["TIDEMARK_NATIVE"] = way
-    native.cache_clear()
     decoder = JsonDecoder(parse_schema(SHAPES[name][0]), time_zone="UTC")
     decoder.decode(batch.slice(0, 1))  # it is built with its first batch
     begin = time.process_time()

@@ -205,12 +205,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @contextmanager
 def _in_way(way: str) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
-        native.cache_clear()
         consumers._partition_pool._close_all()  # what was opened in the other way
         if way == "python":
             patch.setenv("TIDEMARK_NATIVE", "off")
         yield way
-        native.cache_clear()
         consumers._partition_pool._close_all()
 
 
@@ -243,4 +241,3 @@ def ways(library: NativeLibrary) -> Iterator[None]:
     """Let a test choose how Kafka is fetched (`tests.support.kafka.kafka_ways.use`); no consumer of it is left."""
     yield
     consumers._partition_pool._close_all()
-    native.cache_clear()

@@ -100,10 +100,14 @@ class NativeLibrary:
         return None if found == len(begins) else int(found)
 
 
-@cache
 def native() -> NativeLibrary | None:
     """Return the library; None if it was not built here, or is switched off."""
-    named = os.environ.get(_VARIABLE)
+    return _opened(os.environ.get(_VARIABLE))
+
+
+@cache
+def _opened(named: str | None) -> NativeLibrary | None:
+    """Return the library for a value of the variable, which a thread may read while another one changes it."""
     if named == "off":
         return None
     try:

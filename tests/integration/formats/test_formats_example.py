@@ -9,6 +9,7 @@ from examples import formats
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 
+@pytest.mark.long
 def test_the_orders_of_each_format_and_the_dead_letters(kafka, spark, capsys):
     assert formats.main(["--brokers", kafka.bootstrap_servers]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -38,6 +38,7 @@ def logged_offsets(checkpoint: Path) -> list[Offset]:
     return [Offset.from_json(json.loads(line)) for line in dict.fromkeys(lines)]
 
 
+@pytest.mark.long
 def test_a_source_that_is_silent_since_a_restart_does_not_pin_the_query(kafka, spark, tmp_path):
     """Spark checkpoints one watermark, not one per source: a source must say where it stands after a restart."""
     moving, silent = kafka.create_topic(), kafka.create_topic()

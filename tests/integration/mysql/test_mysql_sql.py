@@ -221,7 +221,9 @@ def _is_now(second: float, mysql: MySqlServer) -> bool:
     return abs(float(mysql.execute("SELECT UNIX_TIMESTAMP(NOW(6))")[0][0]) - second) < 120
 
 
-@pytest.mark.parametrize("pushes", [True, False], ids=["reader", "Spark"])
+@pytest.mark.parametrize(
+    "pushes", [pytest.param(True, id="reader"), pytest.param(False, marks=pytest.mark.long, id="Spark")]
+)
 @pytest.mark.parametrize("batch_rows", ["50", *full("1", "1000")])
 def test_windowed_aggregates_of_a_snapshot_equal_the_servers(t, mysql, pushes, batch_rows):
     database, dice = mysql.create_database("orders"), Random(3)

@@ -38,6 +38,7 @@ def overshoot_ms(query: Running) -> list[int]:
 # -- idle sources follow their query --
 
 
+@pytest.mark.long
 def test_a_never_filled_source_does_not_hold_a_union_and_after_a_restart_neither(spark, tmp_path):
     busy, empty = Scripts(tmp_path / "busy"), Scripts(tmp_path / "empty")
     busy.append("s-0", (1, "a", ""), (12, "a", ""))
@@ -102,6 +103,7 @@ def test_the_splits_of_a_source_move_together_and_no_row_is_lost(spark, tmp_path
         assert "paused" in statuses
 
 
+@pytest.mark.long
 def test_two_sources_of_a_query_move_together_in_far_fewer_batches_than_drifts(spark, tmp_path):
     """The fast one waits; both reach the farthest common event time together, not drift by drift (there are 200)."""
     fast, slow = Scripts(tmp_path / "fast"), Scripts(tmp_path / "slow")

@@ -44,6 +44,7 @@ class Windows:
         self.found.extend(tuple(row) for row in df.collect())
 
 
+@pytest.mark.long
 def test_runs_until_all_is_read_lose_no_row_and_end_with_every_window_that_is_over(spark, tmp_path):
     """Each run ends at the combined watermark, never at the end of time: open windows wait for the next run.
 

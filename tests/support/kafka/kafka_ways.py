@@ -14,7 +14,6 @@ from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
 from datasources.kafka.record.record_metadata import RECORD_METADATA
-from datasources.native import native
 from watermark import SystemClock
 
 __all__ = ["WAYS", "errors_in_both_ways", "read", "read_in_both_ways", "settings_of", "use"]
@@ -26,7 +25,6 @@ _OF_THE_MOMENT = re.compile(r"(?<=: Local: )(?:Timed out|All broker connections 
 def use(monkeypatch, way):
     """From now on consumers are opened in one way; those of the other are closed."""
     consumers._partition_pool._close_all()
-    native.cache_clear()
     if way == "python":
         monkeypatch.setenv("TIDEMARK_NATIVE", "off")
     else:

@@ -197,10 +197,8 @@ def test_a_length_that_leads_out_of_its_row_is_another_form(mark, library):
 
 
 def test_it_can_be_switched_off(monkeypatch):
-    native.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", "off")
     assert native() is None
-    native.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -218,8 +216,6 @@ def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, caplog, s
     command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", tmp_path / "other.so", tmp_path / "other.c"]
     subprocess.run(command, check=True, capture_output=True)
     caplog.set_level("INFO", logger="datasources.native.library")
-    native.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", str(tmp_path / "other.so"))
     assert native() is None
     assert reason in caplog.text
-    native.cache_clear()

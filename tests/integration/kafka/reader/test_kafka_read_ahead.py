@@ -89,7 +89,7 @@ def fill(kafka, topic, random):
 
 
 @pytest.mark.parametrize("seed", [1, *full(2, 3, 4, 5, 6)])
-@pytest.mark.parametrize("level", ["read_committed", "read_uncommitted"])
+@pytest.mark.parametrize("level", ["read_committed", pytest.param("read_uncommitted", marks=pytest.mark.long)])
 def test_generated_ranges_have_the_rows_that_a_consumer_for_each_partition_gives(
     kafka, opened, seed, level, monkeypatch
 ):

@@ -74,7 +74,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("included", ["ALL", "EXCEPT_KEY"])
+@pytest.mark.parametrize("included", ["ALL", pytest.param("EXCEPT_KEY", marks=pytest.mark.long)])
 def test_each_type_is_read_back_as_it_was(batch, kafka, included):
     topic = kafka.create_topic(partitions=2)
     columns = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPES.items())

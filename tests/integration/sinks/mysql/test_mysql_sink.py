@@ -81,6 +81,7 @@ def rows_of(shop: ChangingShop, table: str) -> Counter:
     return shop.answer(f"SELECT * FROM {table}")
 
 
+@pytest.mark.long
 @newest_first
 def test_a_table_is_kept_equal_to_a_query_while_its_tables_change(t, shop, tmp_path):
     t.sql(shop.declaration("orders"))

@@ -76,6 +76,7 @@ def test_a_sink_that_stops_early_stays_exact_at_flat_cost(spark, tmp_path, consu
         assert_flat(scripts, query, batches)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batches", [8, pytest.param(50, marks=pytest.mark.full)])
 def test_a_limit_stays_exact_at_flat_cost(spark, tmp_path, batches):
     scripts = Scripts(tmp_path)

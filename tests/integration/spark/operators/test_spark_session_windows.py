@@ -127,6 +127,7 @@ WIDE_WANTED = [
 ]
 
 
+@pytest.mark.long
 def test_wall_clocks_wide_rows_and_unusual_keys_equal_the_batch(spark, tmp_path):
     scripts = Scripts(tmp_path, schema=WIDE)
     scripts.append("s-0", *WIDE_ROWS[:4])

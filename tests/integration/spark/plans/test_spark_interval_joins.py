@@ -113,6 +113,7 @@ def test_replay_26_a_left_join_gives_up_waiting_by_the_watermark(spark, tmp_path
         assert late_rows(query) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", ["l_ts", *full("r_ts")])
 def test_both_times_of_the_result_are_time_attributes_and_no_result_is_late(spark, tmp_path, column):
     """The watermark behind the join is held back by its bounds, so that a window over either time loses nothing."""

@@ -17,7 +17,6 @@ from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.record.header_columns import header_lists, header_maps
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
 from datasources.kafka.record.record_metadata import RECORD_METADATA
-from datasources.native import native
 from tests.support.kafka.memory_queue import MemoryQueue
 
 TOPIC, PARTITION = "orders", 3
@@ -289,13 +288,11 @@ def test_settings_that_the_client_refuses_are_left_to_messages():
 
 def test_without_the_library_messages_are_used_and_logged_once(monkeypatch, caplog):
     caplog.set_level("INFO", logger="datasources.kafka.client.native_client")
-    native.cache_clear()
     native_client._log_slow_fetch.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", "off")
     for _ in range(3):
         assert open_native({"bootstrap.servers": "b:1", "group.id": "g"}, lambda: None) is None
     assert sum("slower=true" in line for line in caplog.messages) == 1
-    native.cache_clear()
 
 
 @pytest.mark.parametrize("problem", [OSError("another version"), AttributeError("no rd_kafka_assign")])
