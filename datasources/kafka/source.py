@@ -14,7 +14,6 @@ from datasources.formats.api.error_policy import OnError
 from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.format_table import FORMATS
 from datasources.kafka.client.client_config import PREFIXES, client_config, without_prefix
-from datasources.kafka.client.code_options import code_settings
 from datasources.kafka.dead_letters.dead_letter_options import (
     DEAD_LETTER_PREFIXES,
     DeadLetterOptions,
@@ -25,6 +24,7 @@ from datasources.kafka.dead_letters.dead_letter_options import (
 )
 from datasources.kafka.dead_letters.target_check import check_target
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
+from datasources.kafka.login.code_options import code_settings
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.subscriber import only_topic, subscriber
 from datasources.kafka.reader.fetcher import FetchSettings

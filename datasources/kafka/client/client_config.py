@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from datasources.errors import OptionError
-from datasources.kafka.client.java_login import JAVA_LOGIN, java_login
-from datasources.kafka.client.java_stores import JAVA_STORES, java_stores
+from datasources.kafka.login.java_login import JAVA_LOGIN, java_login
+from datasources.kafka.login.java_stores import JAVA_STORES, java_stores
 from datasources.secret_keys import is_secret_key
 
 _logger = logging.getLogger(__name__)

@@ -26,6 +26,7 @@ from datasources.kafka.client.native_client import open_native, open_native_cons
 from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.record_columns import Feed, Received, RecordFields, Records
 from datasources.kafka.client.topic_partition import TopicPartitionName
+from datasources.kafka.login.token_provider import with_token_provider
 
 _MAX_POOLED = 8
 _OWN_SETTINGS = {
@@ -343,6 +344,6 @@ def _open_feed(settings: Mapping[str, str], action: str) -> Feed:
 
 def _opened(kind: Callable[[dict[str, Any]], _C], settings: Mapping[str, str], action: str) -> _C:
     try:
-        return kind(dict(settings))
+        return kind(with_token_provider(settings))
     except KafkaException as error:
         raise explain(error, action=action, servers=settings["bootstrap.servers"]) from None

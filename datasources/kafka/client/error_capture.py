@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaError
 from confluent_kafka.admin import AdminClient
 
 from datasources.kafka.client.client_errors import is_refusal
+from datasources.kafka.login.token_provider import with_token_provider
 
 
 class ConnectionErrors:
@@ -56,13 +57,13 @@ class ErrorCapturingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka
 
     def __init__(self, settings: Mapping[str, Any], connection_errors: ConnectionErrors | None = None) -> None:
         self.connection_errors = ConnectionErrors() if connection_errors is None else connection_errors
-        super().__init__({**settings, "error_cb": self.connection_errors.note})
+        super().__init__({**with_token_provider(settings), "error_cb": self.connection_errors.note})
         self.connection_errors.clients.append(self)
 
 
 def error_capturing_admin(settings: Mapping[str, Any], connection_errors: ConnectionErrors) -> AdminClient:
     """Return an admin client that captures connection errors."""
-    admin = AdminClient({**settings, "error_cb": connection_errors.note})
+    admin = AdminClient({**with_token_provider(settings), "error_cb": connection_errors.note})
     connection_errors.clients.append(admin)
     return admin
 

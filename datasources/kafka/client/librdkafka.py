@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, cimpl
 
+from datasources.kafka.client.token_refresh import TokenRefresh
+from datasources.kafka.login.token_provider import PROVIDER, token_provider
 from datasources.native.kafka_fetch import FeedStruct
 
 _CONSUMER: Final = 1
@@ -42,6 +44,7 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "incremental_assign": (c_void_p, (c_void_p, c_void_p)),
     "incremental_unassign": (c_void_p, (c_void_p, c_void_p)),
     "error_code": (c_int, (c_void_p,)),
+    "error_string": (c_char_p, (c_void_p,)),
     "error_destroy": (None, (c_void_p,)),
     "queue_get_partition": (c_void_p, (c_void_p, c_char_p, c_int32)),
     "queue_forward": (None, (c_void_p, c_void_p)),
@@ -51,6 +54,14 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "metadata": (c_int, (c_void_p, c_int, c_void_p, c_void_p, c_int)),
     "metadata_destroy": (None, (c_void_p,)),
     "last_error": (c_int, ()),
+    "conf_set_oauthbearer_token_refresh_cb": (None, (c_void_p, c_void_p)),
+    "conf_enable_sasl_queue": (None, (c_void_p, c_int)),
+    "sasl_background_callbacks_enable": (c_void_p, (c_void_p,)),
+    "oauthbearer_set_token": (
+        c_int,
+        (c_void_p, c_char_p, c_int64, c_char_p, c_void_p, c_size_t, c_char_p, c_size_t),
+    ),
+    "oauthbearer_set_token_failure": (c_int, (c_void_p, c_char_p)),
     "consumer_close": (c_int, (c_void_p,)),
     "destroy_flags": (None, (c_void_p, c_int)),
 }
@@ -106,25 +117,36 @@ def librdkafka() -> Librdkafka:
 class RawConsumer:
     """A consumer that is assigned partitions and read through a queue.
 
-    Settings are strings only; those with Python callbacks are not supported.
+    Settings are strings only; those with Python callbacks are not supported, but for a provider of tokens.
 
     Raises:
         KafkaException: librdkafka does not accept them.
+        OptionError: there is no such provider of tokens here.
     """
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._library = librdkafka()
         call = self._library.call
+        provider = token_provider(settings)
+        self._tokens = None if provider is None else TokenRefresh(provider, call)
         why = ctypes.create_string_buffer(_TEXT_BYTES)
         config = call("conf_new")
+        if self._tokens is not None:
+            self._tokens.configure(config)
         for name, value in settings.items():
-            if call("conf_set", config, name.encode(), value.encode(), why, _TEXT_BYTES) != _ACCEPTED:
+            if (
+                name != PROVIDER
+                and call("conf_set", config, name.encode(), value.encode(), why, _TEXT_BYTES) != _ACCEPTED
+            ):
                 call("conf_destroy", config)
                 raise _refused(why)
         self._handle = call("new", _CONSUMER, config, why, _TEXT_BYTES)
         if not self._handle:
             call("conf_destroy", config)  # else it belongs to the consumer
             raise _refused(why)
+        if self._tokens is not None and (problem := self._tokens.begin(self._handle)) is not None:
+            call("destroy_flags", self._handle, _NO_CONSUMER_CLOSE)
+            raise KafkaException(KafkaError(KafkaError._FAIL, problem))  # noqa: SLF001
         if call("poll_set_consumer", self._handle) != _ACCEPTED:
             call("destroy_flags", self._handle, _NO_CONSUMER_CLOSE)
             raise KafkaException(KafkaError(KafkaError._INVALID_ARG, "a consumer needs a group.id"))  # noqa: SLF001

@@ -25,6 +25,7 @@ from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyC
 from datasources.kafka.client.librdkafka import PartitionOfConsumer, RawConsumer, librdkafka
 from datasources.kafka.client.native_records import records_of
 from datasources.kafka.client.record_columns import Notice, Received, RecordFields
+from datasources.kafka.login.token_provider import PROVIDER
 from datasources.native import native
 from datasources.native.kafka_fetch import FeedStruct, FetchBuffers, FetchStop, KafkaFetch
 
@@ -121,12 +122,13 @@ class NativeFeed:
 def is_for_native(settings: Mapping[str, str]) -> bool:
     """Return whether a client with these settings needs no Python callback.
 
-    librdkafka fetches and renews tokens of OAuth by itself, in a thread of its own, if their endpoint is configured.
+    librdkafka fetches and renews tokens of OAuth in a thread of its own, if their endpoint or a provider is configured.
     """
     if any(name in _NEEDS_PYTHON or name.endswith("_cb") for name in settings):
         return False
     mechanism = next((settings[name] for name in _MECHANISMS if name in settings), "")
-    return mechanism.strip().upper() != "OAUTHBEARER" or settings.get("sasl.oauthbearer.method") == "oidc"
+    has_tokens = PROVIDER in settings or settings.get("sasl.oauthbearer.method") == "oidc"
+    return has_tokens or mechanism.strip().upper() != "OAUTHBEARER"
 
 
 def open_native(

@@ -11,7 +11,7 @@ from pydantic import Field
 from datasources.errors import OptionError
 from datasources.formats.api.error_policy import OnError
 from datasources.kafka.client.client_config import PREFIXES, ClientConfig, client_config, without_prefix
-from datasources.kafka.client.code_options import code_settings
+from datasources.kafka.login.code_options import code_settings
 from datasources.kafka.metadata.subscriber import Subscriber
 from datasources.kafka.producer.transactions import TRANSACTIONAL_ID
 from datasources.options import OptionGroup

@@ -12,6 +12,7 @@ from datasources.kafka.client.attempts import Attempts, retried
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain, is_refusal
 from datasources.kafka.dead_letters.dead_letter_options import DeadLetterSettings, require_other_topic
+from datasources.kafka.login.token_provider import with_token_provider
 from datasources.kafka.metadata.subscriber import Subscriber
 from datasources.kafka.producer.target_topic import require_topic
 from datasources.kafka.producer.transactions import TransactionalProducer, is_fenced
@@ -49,7 +50,9 @@ def check_target(settings: DeadLetterSettings, source: ClientConfig, read: Subsc
 
 def _cluster_id(config: ClientConfig) -> str | None:
     try:
-        found: str | None = AdminClient({**OWN_DEFAULTS, **config}).list_topics(timeout=_ANSWER_S).cluster_id
+        found: str | None = (
+            AdminClient(with_token_provider({**OWN_DEFAULTS, **config})).list_topics(timeout=_ANSWER_S).cluster_id
+        )
     except KafkaException as error:
         raise explain(error, action="asking for the cluster's id", servers=config.bootstrap_servers) from error
     return found

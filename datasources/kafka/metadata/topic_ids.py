@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient
 from datasources.kafka.client.attempts import Attempts, refresh_metadata, retried
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.pool import ResourcePool
+from datasources.kafka.login.token_provider import with_token_provider
 
 _logger: Final = logging.getLogger(__name__)
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -99,7 +100,7 @@ class _IdClient:
 
     def renew(self) -> None:
         """Reopen the client: one connected to a broker that hangs waits for `socket.timeout.ms`."""
-        self._admin = AdminClient(self._settings)
+        self._admin = AdminClient(with_token_provider(self._settings))
 
 
 _clients: ResourcePool[tuple[tuple[str, str], ...], _IdClient] = ResourcePool(2, lambda _: None)

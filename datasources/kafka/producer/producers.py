@@ -9,6 +9,7 @@ from confluent_kafka import KafkaException, Producer
 
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain
+from datasources.kafka.login.token_provider import with_token_provider
 
 _SHORT_S: Final = 0.5
 _OWN: Final = {
@@ -33,7 +34,7 @@ def open_producer(config: ClientConfig, settings: Mapping[str, str]) -> Producer
         OptionError: librdkafka does not accept a setting.
     """
     try:
-        return Producer({**OWN_DEFAULTS, **config, **_OWN, **settings})
+        return Producer(with_token_provider({**OWN_DEFAULTS, **config, **_OWN, **settings}))
     except KafkaException as error:
         raise explain(error, action="making a producer", servers=config.bootstrap_servers) from error
 

@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient
 from datasources.errors import OptionError
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain
+from datasources.kafka.login.token_provider import with_token_provider
 from datasources.near_matches import near_matches
 
 _METADATA_S: Final = 30.0
@@ -24,7 +25,7 @@ def require_topic(config: ClientConfig, topic: str, how: str = "") -> None:
     """
     servers = config.bootstrap_servers
     try:
-        known = AdminClient({**OWN_DEFAULTS, **config}).list_topics(timeout=_METADATA_S).topics
+        known = AdminClient(with_token_provider({**OWN_DEFAULTS, **config})).list_topics(timeout=_METADATA_S).topics
     except KafkaException as error:
         raise explain(error, action=f"looking for the topic '{topic}'", servers=servers) from error
     if topic not in known:

@@ -19,6 +19,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
+from datasources.kafka.login.token_provider import with_token_provider
 from datasources.kafka.producer.producers import OutgoingRecord, open_producer, send
 
 TRANSACTION_TIMEOUT: Final = "transaction.timeout.ms"
@@ -131,7 +132,7 @@ class TransactionalProducer:
 
     def _consumer(self) -> Consumer:
         own = {"group.id": self._id, "enable.auto.commit": "false", "isolation.level": "read_committed"}
-        return Consumer({**OWN_DEFAULTS, **self._config, **own})
+        return Consumer(with_token_provider({**OWN_DEFAULTS, **self._config, **own}))
 
     def _committed(self) -> CommittedNumber | None:
         """Return the number; a transaction that is being ended is waited for."""

@@ -14,7 +14,7 @@ from typing import Any
 from datasources.embedded.process.ports import LOOPBACK
 from watermark import SystemClock
 
-__all__ = ["TokenEndpoint", "token_endpoint"]
+__all__ = ["TokenEndpoint", "token_endpoint", "unsecured_token"]
 
 
 class TokenEndpoint:
@@ -41,9 +41,13 @@ class TokenEndpoint:
         return 200, {"access_token": self._token(), "token_type": "Bearer", "expires_in": self.lifetime_s}
 
     def _token(self) -> str:
-        now_s = SystemClock().now_us() // 1_000_000
-        claims = {"sub": self.client_id, "iat": now_s, "exp": now_s + self.lifetime_s, "scope": ["kafka"]}
-        return ".".join((*(_encoded(each) for each in ({"alg": "none"}, claims)), ""))
+        return unsecured_token(self.client_id, SystemClock().now_us() // 1_000_000, self.lifetime_s)
+
+
+def unsecured_token(subject: str, now_s: int, lifetime_s: int) -> str:
+    """Return a token without signature, which the unsecured validator of a broker accepts."""
+    claims = {"sub": subject, "iat": now_s, "exp": now_s + lifetime_s, "scope": ["kafka"]}
+    return ".".join((*(_encoded(each) for each in ({"alg": "none"}, claims)), ""))
 
 
 def _encoded(value: object) -> str:

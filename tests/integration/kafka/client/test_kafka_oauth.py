@@ -1,4 +1,4 @@
-"""A login by OAuth's client credentials: librdkafka fetches and renews the tokens, also on the native path."""
+"""Logins by OAuth: librdkafka fetches the tokens, or a function of Python gives them, also on the native path."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from datasources.kafka.client.native_client import NativeFeed
 from datasources.kafka.client.record_columns import RecordFields
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.subscriber import SubscribedTopics
+from tests.support.kafka import unsecured_tokens
 from tests.support.kafka.kafka_orders import wait_until
 from tests.support.kafka.kafka_server import KafkaServer
-from tests.support.kafka.kafka_ways import errors_in_both_ways, read_in_both_ways, settings_of, use
+from tests.support.kafka.kafka_ways import WAYS, errors_in_both_ways, read, read_in_both_ways, settings_of, use
 from tests.support.kafka.token_endpoint import token_endpoint
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("ways")]
@@ -134,6 +135,78 @@ def test_a_wrong_secret_is_reported_and_not_shown(secured, endpoint, topic, monk
         assert "401" in each or "token" in each.lower(), each
         assert "horse" not in each
     assert endpoint.refused > 0
+
+
+def provided(secured, provider, config, poll_timeout_ms=10_000):
+    """The settings of a login whose tokens a function gives."""
+    client = secured.secured()
+    own = {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": client["ssl.ca.location"],
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.provider": provider,
+        "sasl.oauthbearer.config": str(config),
+    }
+    given = {key.replace(".", "__"): value for key, value in own.items()}
+    return settings_of(client["bootstrap.servers"], poll_timeout_ms=poll_timeout_ms, **given)
+
+
+def test_a_function_gives_the_tokens_on_both_paths(secured, topic, monkeypatch, tmp_path):
+    given = provided(secured, unsecured_tokens.NAME, tmp_path / "asked")
+    ((columns, lost),) = read_in_both_ways(monkeypatch, given, topic, [(0, 500)])
+    assert columns["value"][1] == [b"%d" % n for n in range(500)]
+    assert lost == 0
+    assert (tmp_path / "asked").read_text().count("asked") >= 2
+    use(monkeypatch, "native")
+    config = ClientConfig(dict(given.config), api_timeout_ms=10_000)
+    with closing(BrokerMetadata(config)) as found:
+        assert found.partitions(SubscribedTopics((topic,))) == [(topic, 0)]
+        assert found.ends([(topic, 0)])[topic, 0] >= 500
+        assert found._log_ends is not None
+
+
+def test_the_native_consumer_asks_its_function_again_while_nobody_polls_it(secured, topic, monkeypatch, tmp_path):
+    use(monkeypatch, "native")
+    used = take_consumer(provided(secured, unsecured_tokens.NAME, tmp_path / "asked").config, topic, 0, 0)
+    with closing(used):
+        assert isinstance(used.feed, NativeFeed)
+        assert _next_offset(used, 0, 500) == 500
+        renewed = (tmp_path / "asked").read_text().count("asked") + 2
+        wait_until(lambda: (tmp_path / "asked").read_text().count("asked") >= renewed)
+        end = KafkaServer(secured.bootstrap_servers, origin="embedded").produce(topic, 0, [b"late"])
+        assert _next_offset(used, 500, end) == end
+
+
+def test_a_function_that_fails_is_reported_with_what_it_was_for(secured, topic, monkeypatch, caplog):
+    given = provided(secured, f"{unsecured_tokens.__name__}:refuse", "nowhere", poll_timeout_ms=4_000)
+    for way in WAYS:
+        use(monkeypatch, way)
+        with pytest.raises(SourceUnavailable, match="token"):
+            read(given, topic, 0, 8)
+    assert "token_provider_failed" in caplog.text
+    assert "no credentials in nowhere" in caplog.text
+
+
+@pytest.mark.spark
+def test_a_query_asks_a_function_that_the_administrator_allowed(secured, spark, tmp_path, monkeypatch):
+    name = KafkaServer(secured.bootstrap_servers, origin="embedded").create_topic()
+    KafkaServer(secured.bootstrap_servers, origin="embedded").produce(name, 0, [b'{"id": 7}'])
+    given = provided(secured, unsecured_tokens.NAME, tmp_path / "asked").config
+    options = {f"kafka.{key}": value for key, value in given.items()}
+    more = {"subscribe": name, "startingOffsets": "earliest", "format": "json", "schema": "id INT"}
+    register(spark)
+    with pytest.raises(Exception, match="calls a function of Python"):
+        spark.read.format("tidemark-kafka").options(**options, **more).load()
+    monkeypatch.setattr("datasources.spark.attach.register.allows_code_options", lambda _: True)
+    register(spark)
+    try:
+        assert [row.id for row in spark.read.format("tidemark-kafka").options(**options, **more).load().collect()] == [
+            7
+        ]
+    finally:
+        monkeypatch.undo()
+        register(spark)
+    assert (tmp_path / "asked").exists()
 
 
 @pytest.mark.spark

@@ -10,8 +10,9 @@ from confluent_kafka import cimpl
 
 from datasources.errors import OptionError
 from datasources.kafka.client.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
-from datasources.kafka.client.code_options import CODE_SETTINGS
-from datasources.kafka.client.java_login import JAVA_LOGIN
+from datasources.kafka.login.code_options import CODE_SETTINGS
+from datasources.kafka.login.java_login import JAVA_LOGIN
+from datasources.kafka.login.token_provider import PROVIDER
 from datasources.kafka.source import KafkaSource
 from datasources.spark.options.code_options import ALLOW_CODE, allows_code_options
 from datasources.spark.scan.scan import build_scan
@@ -82,7 +83,7 @@ def test_every_setting_of_librdkafka_that_sounds_like_code_is_on_a_list(tmp_path
     c.fclose(file)
     names = set(re.findall(r"^([a-z][a-z0-9.]*) +\|", (tmp_path / "properties").read_text(), re.MULTILINE))
     sounding = {name for name in names if SOUNDS_LIKE_CODE.search(name)} - {"interceptors"}  # those are functions
-    assert {*CODE_SETTINGS, *IN_COMMAND} <= names
+    assert {*CODE_SETTINGS, *IN_COMMAND} - {PROVIDER} <= names
     assert sounding - set(CODE_SETTINGS) == set()
 
 

@@ -1,8 +1,8 @@
 """Translates logins as Java's clients configure them: a JAAS line and callback handlers.
 
 What means exactly the same to librdkafka is translated: user and password for PLAIN and SCRAM, and for OAUTHBEARER the
-client credentials of an OIDC token endpoint. Everything else is rejected with the name of librdkafka's setting. No
-message holds a value of the line.
+client credentials of an OIDC token endpoint; Amazon's login is in `msk_iam`. Everything else is rejected with the name
+of librdkafka's setting. No message holds a value of the line.
 
 Source: Kafka's PlainLoginModule, ScramLoginModule and OAuthBearerLoginModule (KIP-768).
 """
@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from datasources.errors import OptionError
+from datasources.kafka.login.msk_iam import is_msk_login, msk_login
+from datasources.kafka.login.token_provider import PROVIDER
 
 JAAS: Final = "sasl.jaas.config"
 LOGIN_HANDLER: Final = "sasl.login.callback.handler.class"
@@ -42,18 +44,10 @@ _ALIASES: Final[Mapping[str, str]] = {
 }
 _EXTENSION: Final = "extension_"
 _EXTENSIONS: Final = "sasl.oauthbearer.extensions"
-_MECHANISMS: Final = ("sasl.mechanism", "sasl.mechanisms")
-_MSK_MECHANISM: Final = "AWS_MSK_IAM"
-_MSK_CLASSES: Final = "software.amazon.msk."
 _UNSECURED: Final = (
     "unsecured tokens are for tests. librdkafka makes them with 'kafka.enable.sasl.oauthbearer.unsecure.jwt' = 'true' "
     "and 'kafka.sasl.oauthbearer.config' = 'principal=...'; for a token endpoint set 'kafka.sasl.oauthbearer.method' = "
     "'oidc'"
-)
-_MSK: Final = (
-    "the login by AWS IAM exists in Java clients only. Use another login of the cluster: 'kafka.sasl.mechanism' = "
-    "'SCRAM-SHA-512' with 'kafka.sasl.username' and 'kafka.sasl.password' (MSK keeps them in AWS Secrets Manager), or "
-    "a client certificate in 'kafka.ssl.keystore.location'"
 )
 
 
@@ -63,22 +57,15 @@ def java_login(given: Mapping[str, str]) -> dict[str, str]:
     Raises:
         OptionError: the login has no exact counterpart, or contradicts a setting of librdkafka's own.
     """
-    _reject_msk(given)
+    if is_msk_login(given):
+        module, fields = _module_and_fields(given.get(JAAS, ""))
+        return msk_login(given, module, fields)
     found = {**_jaas(given), **_handlers(given)}
     for name, value in found.items():
         for own in (name, _ALIASES.get(name, name)):
             if given.get(own, value) != value:
                 raise OptionError(f"options 'kafka.{JAAS}' and 'kafka.{own}' differ: set one of them.")
     return found
-
-
-def _reject_msk(given: Mapping[str, str]) -> None:
-    for name in _MECHANISMS:
-        if given.get(name, "").strip().upper() == _MSK_MECHANISM:
-            raise OptionError(f"option 'kafka.{name}' = '{_MSK_MECHANISM}': {_MSK}.")
-    for name in (LOGIN_HANDLER, CLIENT_HANDLER, JAAS):
-        if given.get(name, "").strip().startswith(_MSK_CLASSES):
-            raise OptionError(f"option 'kafka.{name}' names a class of aws-msk-iam-auth: {_MSK}.")
 
 
 def _handlers(given: Mapping[str, str]) -> dict[str, str]:
@@ -98,7 +85,8 @@ def _handlers(given: Mapping[str, str]) -> dict[str, str]:
             f"option 'kafka.{LOGIN_HANDLER}' names a class, and the reader is not Java. A token endpoint (OIDC) is "
             f"'kafka.{_METHOD}' = 'oidc' with 'kafka.{_ENDPOINT}', 'kafka.sasl.oauthbearer.client.id' and "
             f"'kafka.sasl.oauthbearer.client.secret'; managed identities of Azure are "
-            f"'kafka.sasl.oauthbearer.metadata.authentication.type' = 'azure_imds'."
+            f"'kafka.sasl.oauthbearer.metadata.authentication.type' = 'azure_imds'; a function of Python is "
+            f"'kafka.{PROVIDER}' = 'module:function'."
         )
     if not given.get(_ENDPOINT):
         raise OptionError(
@@ -111,9 +99,8 @@ def _jaas(given: Mapping[str, str]) -> dict[str, str]:
     text = given.get(JAAS)
     if text is None:
         return {}
-    module = _MODULE.match(text)
-    kind = "" if module is None else module[1].rpartition(".")[2]
-    fields = {} if module is None else _fields(text, module.end())
+    module, fields = _module_and_fields(text)
+    kind = module.rpartition(".")[2]
     if kind in ("PlainLoginModule", "ScramLoginModule"):
         return _password_login(fields)
     if kind == "OAuthBearerLoginModule":
@@ -123,6 +110,12 @@ def _jaas(given: Mapping[str, str]) -> dict[str, str]:
         f"'kafka.sasl.username' and 'kafka.sasl.password', or librdkafka's settings for Kerberos (sasl.kerberos.*) and "
         f"OAuth (sasl.oauthbearer.*)."
     )
+
+
+def _module_and_fields(text: str) -> tuple[str, dict[str, str]]:
+    """Return the login module's class and its fields; nothing for a text that begins otherwise."""
+    module = _MODULE.match(text)
+    return ("", {}) if module is None else (module[1], _fields(text, module.end()))
 
 
 def _fields(text: str, position: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Settings of librdkafka that make it load a library, run a command or send a file to a server.
+"""Settings of clients that load a library, run a command or code, or send a file or an identity to a server.
 
 By these settings a table's options can run code on the driver and on every executor. A test checks the list against
 the settings of the installed librdkafka.
@@ -10,12 +10,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from datasources.kafka.login.msk_iam import msk_code_settings
+from datasources.kafka.login.token_provider import PROVIDER
+
 CODE_SETTINGS: Final[Mapping[str, str]] = {
     "plugin.library.paths": "loads libraries",
     "ssl.engine.location": "loads a library",
     "ssl.engine.id": "loads a library",
     "ssl.providers": "loads libraries",
     "sasl.kerberos.kinit.cmd": "runs a command",
+    PROVIDER: "calls a function of Python",
     "sasl.oauthbearer.assertion.file": "sends a file of the driver and the executors to a server",
     "sasl.oauthbearer.assertion.private.key.file": "signs with a file of the driver and the executors",
     "sasl.oauthbearer.assertion.jwt.template.file": "sends a file of the driver and the executors to a server",
@@ -38,3 +42,4 @@ def code_settings(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, "is put into a command that a shell runs, unquoted"
         elif name in _URLS and not _URL.match(value):
             yield name, "opens something else than a web address"
+    yield from msk_code_settings(settings)

@@ -120,23 +120,6 @@ def test_what_has_no_exact_counterpart_is_refused(given, part):
     assert part in error(**given)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"sasl.mechanism": "AWS_MSK_IAM"},
-        {"sasl.mechanisms": "aws_msk_iam"},
-        {"sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;"},
-        {"sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
-        {"sasl.login.callback.handler.class": "software.amazon.msk.auth.iam.IAMOAuthBearerLoginCallbackHandler"},
-    ],
-)
-def test_a_login_by_aws_iam_is_refused_with_msks_other_logins(given):
-    message = error(**given)
-    assert "AWS IAM exists in Java clients only" in message
-    assert "'SCRAM-SHA-512'" in message
-    assert "'kafka.ssl.keystore.location'" in message
-
-
 def test_a_password_that_looks_like_a_field_is_a_password():
     line = f"{SCRAM} username='u' password=\"x username='y'\";"
     assert config(**{"sasl.jaas.config": line}) == {"sasl.username": "u", "sasl.password": "x username='y'"}
