@@ -13,13 +13,13 @@ from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute import show, tables
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
-from datasources.sql.execute.queries import run_of_spark, run_query
+from datasources.sql.execute.queries import known_relations, run_of_spark, run_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.execute.session_state import SessionState
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.settings import Settings
-from datasources.sql.statements.statements import Explain, Insert, PassThrough, Query, StatementSet
+from datasources.sql.statements.statements import Explain, Insert, PassThrough, Query, Statement, StatementSet
 from datasources.sql.text.script import split_script
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ class TableEnvironment:
     """Runs SQL statements on a Spark session.
 
         t = TableEnvironment(spark)
-        t.sql("CREATE TABLE orders (id BIGINT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) "
-              "WITH ('connector' = 'kafka', 'topic' = 'orders', ...)")
-        df = t.sql("SELECT window_start, count(*) AS n "
-                   "FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
-                   "GROUP BY window_start, window_end")
+        t.execute("CREATE TABLE orders (id BIGINT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) "
+                  "WITH ('connector' = 'kafka', 'topic' = 'orders', ...)")
+        df = t.query("SELECT window_start, count(*) AS n "
+                     "FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
+                     "GROUP BY window_start, window_end")
+
+    `sql` runs any statement, as Spark's does; `query` and `execute` have one type of result each.
 
     Args:
         spark: a classic session; Tidemark's formats are registered with it.
@@ -91,14 +93,36 @@ class TableEnvironment:
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
             AnalysisException, ParseException: Spark's own, for Spark's statements.
         """
+        return self._run(parse_statement(_text(statement)))
+
+    def query(self, statement: str | SqlText) -> DataFrame:
+        """Run a query, or a statement of Spark's that has rows.
+
+        Returns:
+            A DataFrame, streaming if the query reads a stream.
+
+        Raises:
+            SqlError: it is another statement, which is not run; otherwise as `sql`.
+        """
+        parsed = parse_statement(_text(statement))
+        if not isinstance(parsed, Query | PassThrough):
+            raise SqlError("this statement is no query, and was not run: use execute(...), or sql(...) for both.")
+        return self._rows(parsed)
+
+    def execute(self, statement: str | SqlText) -> StatementResult:
+        """Run a statement that is no query; rows of a statement of Spark's are collected.
+
+        Raises:
+            SqlError: it is a query, which is not run; otherwise as `sql`.
+        """
         parsed = parse_statement(_text(statement))
         if isinstance(parsed, Query):
-            return run_query(self._state, parsed.source)
-        if isinstance(parsed, StatementSet):
-            return self._statement_set(parsed)
-        if isinstance(parsed, PassThrough):
-            return run_of_spark(self._state, parsed.source)
-        return _HANDLERS[type(parsed)](self._state, parsed)
+            raise SqlError("this statement is a query, and was not run: use query(...), or sql(...) for both.")
+        found = self._run(parsed)
+        if isinstance(found, StatementResult):
+            return found
+        kind = _text(statement).text.split(maxsplit=1)[0].upper()
+        return StatementResult(kind=kind, columns=tuple(found.columns), rows=tuple(map(tuple, found.collect())))
 
     def run_script(self, script: str | SqlText) -> Iterator[tuple[SqlText, DataFrame | StatementResult]]:
         """Run the statements of a script one by one; yields each with its result before the next one runs."""
@@ -107,9 +131,7 @@ class TableEnvironment:
 
     def table(self, name: str) -> DataFrame:
         """Return a table or view, as `SELECT * FROM name` does."""
-        result = self.sql(f"SELECT * FROM {'.'.join(quoted(part) for part in name.split('.'))}")  # noqa: S608 - quoted
-        assert not isinstance(result, StatementResult)
-        return result
+        return self.query(f"SELECT * FROM {'.'.join(quoted(part) for part in name.split('.'))}")  # noqa: S608 - quoted
 
     def create_function(self, name: str, function: Callable[..., Any], result_type: str | None = None) -> None:
         """Make a Python function known under a name, for this environment only; readers get it by value.
@@ -124,6 +146,21 @@ class TableEnvironment:
         """
         self._state.catalog.create(self._state.functions.add(name, function, result_type), or_replace=True)
         self._state.bind_functions()
+
+    def __repr__(self) -> str:
+        """Show what it has."""
+        return f"TableEnvironment(relations={sorted(known_relations(self._state))}, settings={self.settings})"
+
+    def _run(self, parsed: Statement) -> DataFrame | StatementResult:
+        if isinstance(parsed, Query | PassThrough):
+            return self._rows(parsed)
+        if isinstance(parsed, StatementSet):
+            return self._statement_set(parsed)
+        return _HANDLERS[type(parsed)](self._state, parsed)
+
+    def _rows(self, parsed: Query | PassThrough) -> DataFrame:
+        run = run_query if isinstance(parsed, Query) else run_of_spark
+        return run(self._state, parsed.source)
 
     def _statement_set(self, statement: StatementSet) -> StatementResult:
         results = [insert(self._state, one) for one in statement.inserts]

@@ -39,6 +39,34 @@ def text(result: Any) -> str:
     return str(result)
 
 
+def test_queries_and_statements_have_a_method_with_one_type_of_result_each(t, tmp_path):
+    write_records(tmp_path / "o", "s-0", records(1))
+    table = scripted_table("orders", TS, tmp_path / "o", scripted__bounded="true")
+    with pytest.raises(SqlError, match=r"no query, and was not run: use execute"):
+        t.query(table)
+    with pytest.raises(SqlError, match=r"unknown|not found|no table"):
+        t.query("SELECT * FROM orders")  # it was not created
+    assert t.execute(table).kind == "CREATE TABLE"
+    with pytest.raises(SqlError, match=r"is a query, and was not run: use query"):
+        t.execute("SELECT * FROM orders")
+    t.execute("SET 'execution.runtime-mode' = 'batch'")
+    assert [row.id for row in t.query("SELECT id FROM orders").collect()] == [0]
+    assert t.execute("EXPLAIN SELECT id FROM orders").kind == "EXPLAIN"
+    of_spark = t.execute("SHOW CATALOGS LIKE 'spark_catalog'")
+    assert (of_spark.columns, of_spark.rows) == (("catalog",), (("spark_catalog",),))
+    assert repr(t).startswith("TableEnvironment(relations=['orders'], settings={'execution.runtime-mode': 'batch'")
+
+
+def test_results_are_tables_in_a_notebook():
+    rows = (("<b>", None), ("c&d", 2))
+    shown = StatementResult(kind="SHOW TABLES", columns=("a", "b"), rows=rows)._repr_html_()
+    assert "<th>a</th><th>b</th>" in shown
+    assert "<tr><td>&lt;b&gt;</td><td></td></tr><tr><td>c&amp;d</td><td>2</td></tr>" in shown
+    assert StatementResult(kind="DROP VIEW")._repr_html_() == "<pre>DROP VIEW: ok</pre>"
+    plan = StatementResult(kind="EXPLAIN", columns=("plan",), rows=(("a <- b",),))
+    assert plan._repr_html_() == "<pre>a &lt;- b</pre>"
+
+
 # -- streams --
 
 
