@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta docs lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -96,6 +96,9 @@ bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC, connectorx and Fl
 
 bench-mysql-delta: setup java  ## MySQL to Delta Lake beside Spark JDBC and MERGE; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.mysql_delta
+
+docs: setup  ## build the documentation site into build/site; a warning, a missing page or anchor is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "open build/site/index.html"
 
 lock: setup  ## write requirements.lock anew: the newest versions that pyproject.toml allows, with their digests
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
