@@ -11,7 +11,7 @@ import pytest
 from datasources.distribution import DISTRIBUTION, installed_version
 from tests.support.project import ROOT
 
-KINDS = {".py", ".md", ".toml", ".yaml", ".txt", ""}
+KINDS = {".py", ".md", ".toml", ".yaml", ".yml", ".txt", ""}
 SEARCHED = (
     "README.md",
     "CHANGELOG.md",
@@ -24,6 +24,9 @@ SEARCHED = (
     "examples",
     "benchmarks",
     ".ci",
+    ".github",
+    "SECURITY.md",
+    "release",
 )
 TEXTS = sorted(
     path

@@ -1,0 +1,95 @@
+"""A real Prometheus scrapes a real query: every panel has an answer, and the alerts are those of its state."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import urllib.error
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+from datasources import register
+from datasources.errors import EnvironmentProblem
+from datasources.observe import start_observer
+from tests.support.project import ROOT
+from tests.support.prometheus import prometheus_program, prometheus_server
+from tests.support.source.loopback import wait_until
+from tests.support.spark.scripted_stream import Scripts, running
+
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("tiny_queries")]
+
+FOLDER = ROOT / "monitoring"
+OF_TABLES = {"Reading of tables: rows left", "Reading of tables: time left"}
+"""Panels of sources that read tables first."""
+
+
+@pytest.fixture(autouse=True)
+def _prometheus():
+    try:
+        prometheus_program("prometheus")
+    except EnvironmentProblem as problem:
+        text = f"not run: needs prometheus: {problem.message}"
+        if os.environ.get("TIDEMARK_TEST_REQUIRE"):
+            pytest.fail(text, pytrace=False)
+        pytest.skip(text)
+
+
+@pytest.fixture
+def page(spark):
+    """The address of the page of an application, as host:port."""
+    register(spark)
+    coordinator = spark.sparkContext._tidemark_coordinator
+    observer = spark.sparkContext._tidemark_observer = start_observer(coordinator.registry.tables)
+    register(spark)
+    yield urlsplit(observer.url).netloc
+    observer.close()
+    del spark.sparkContext._tidemark_observer
+    register(spark)
+
+
+def test_the_alerts_pass_their_tests():
+    for command in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
+        done = subprocess.run(
+            [prometheus_program("promtool"), *command], cwd=FOLDER, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_panel_shows_a_running_query_and_the_alerts_its_state(spark, tmp_path, page):
+    scripts = Scripts(tmp_path / "scripts")
+    scripts.append("s-0", *((1_000 + n * 10, "a", "") for n in range(20)), (5, "a", "late"))
+    scripts.append("s-1", *((n * 10, "b", "") for n in range(20)))
+    changes = {"scan.watermark.alignment.group": "seen", "scan.watermark.alignment.max-drift": "10 s"}
+    stream = scripts.stream(spark, changes).groupBy(F.window("ts", "10 seconds")).count()
+    panels = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))["panels"]
+    (group,) = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"]
+    (tmp_path / "prometheus").mkdir()
+    with running(stream) as query, prometheus_server(tmp_path / "prometheus", page, FOLDER / "alerts.yml") as server:
+        query.drain()
+        wait_until(lambda: _answered(server, "tidemark_split_watermarkAlignmentDrift"))
+        wait_until(lambda: _answered(server, "rate(tidemark_source_batch[5m])"))  # two scrapes
+        for panel in panels:
+            for target in panel["targets"]:
+                expression = target["expr"].replace("$name", ".*")
+                found = server.ask(expression)
+                assert bool(found) is (panel["title"] not in OF_TABLES), (panel["title"], found)
+        wait_until(lambda: _answered(server, 'ALERTS{alertname="TidemarkWatermarkBehind"}'))  # of 1970: far behind
+        found = {each["metric"]["alertname"] for each in server.ask("ALERTS")}
+        assert found <= {rule["alert"] for rule in group["rules"]}
+        assert not found & {
+            "TidemarkLostPositions",
+            "TidemarkBadRecords",
+            "TidemarkServerSilent",
+            "TidemarkSnapshotStalled",
+        }
+
+
+def _answered(server, expression):
+    try:
+        return bool(server.ask(expression))
+    except (urllib.error.URLError, ConnectionError):  # it starts
+        return False
