@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = "docs"
 COPIES = "project"
 INDEX = "index.md"
-ALWAYS = ("watermark/DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md")
+ALWAYS = ("watermark/DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 _LINK = re.compile(r"\]\(([^()\s#]*)(#[^()\s]*)?\)")
 
 

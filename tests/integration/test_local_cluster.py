@@ -30,6 +30,7 @@ from typing import Any
 
 import pytest
 
+from datasources.distribution import installed_version
 from datasources.errors import EnvironmentProblem
 from tests.support.installed import ROOT, install_project
 from tests.support.kafka.kafka_orders import BASE, MINUTE, iso, order, orders
@@ -137,7 +138,14 @@ def expected_windows() -> dict[str, tuple[int, int]]:
 
 
 def start_job(installed: Installed, topic: tuple[Any, str], name: str, master: str, **faults: Any) -> Run:
-    """Run the job to its end, from its own directory, with the installed package only."""
+    """Run the job to its end, as `run_job`; it must succeed."""
+    folder, status = run_job(installed, topic, name, master, **faults)
+    assert status == 0, (folder / "log").read_text()[-5_000:]
+    return Run(folder=folder, outcome=json.loads((folder / "outcome.json").read_text()))
+
+
+def run_job(installed: Installed, topic: tuple[Any, str], name: str, master: str, **faults: Any) -> tuple[Path, int]:
+    """Run the job to its end, from its own directory, with the installed package only; return folder and status."""
     folder = installed.directory / name
     (folder / "reads").mkdir(parents=True)
     shutil.copy(JOB, folder / "job.py")
@@ -158,8 +166,7 @@ def start_job(installed: Installed, topic: tuple[Any, str], name: str, master: s
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(job.pid, signal.SIGKILL)  # whatever is left of the job, its executors too
-    assert status == 0, (folder / "log").read_text()[-5_000:]
-    return Run(folder=folder, outcome=json.loads((folder / "outcome.json").read_text()))
+    return folder, status
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +211,16 @@ def test_windows_and_watermarks_on_executors_are_those_of_one_process(local, clu
     assert cluster.outcome == local.outcome | {"driver": cluster.outcome["driver"]}
     assert cluster.offsets == local.offsets
     assert cluster.outcome["watermarks"][-1] == iso(watermark_at_the_end())[:23] + "Z"
+
+
+@pytest.mark.long
+def test_executors_of_another_version_stop_the_query_with_the_command(installed, topic):
+    """They find another version's metadata before that of the package."""
+    folder, status = run_job(installed, topic, "other-version", CLUSTER, executor_version="0.0.9")
+    assert status != 0
+    log = (folder / "log").read_text()
+    assert f"[TIDEMARK_ENVIRONMENT] the driver has tidemark-spark {installed_version()} and this worker 0.0.9" in log
+    assert "pip install 'tidemark-spark==" in log
 
 
 @pytest.mark.full

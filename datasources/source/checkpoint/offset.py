@@ -48,7 +48,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from datasources.errors import OffsetError
 from datasources.source.api.connector_state import State
@@ -71,6 +71,11 @@ __all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key", "with_dead_
 
 OFFSET_VERSION = 2
 _READABLE_VERSIONS = (1, 2)
+_KEYS: Final = frozenset(
+    "v seq run splits from rows wm lag moved status limit combined stamped ceiling allowed processing turn strategy "  # noqa: SIM905 - legible
+    "schema subscription parts logs isolation statement state hold load dead_letters".split()
+)
+"""What offsets have. A key of a newer version changes what an offset means, so it is not passed over."""
 _MAX_SPLITS = 1_000_000
 _ID_BYTES = 8
 _NEGATIVE = (
@@ -176,6 +181,11 @@ class Offset:
             raise OffsetError(
                 f"the checkpoint holds an offset of version {version!r}; this version of Tidemark reads versions up "
                 f"to {OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
+            )
+        if unknown := sorted(raw.keys() - _KEYS):
+            raise OffsetError(
+                f"the checkpoint's offset has what only a newer version of Tidemark understands "
+                f"({', '.join(unknown)}). Use the version that wrote it, or a new checkpoint location."
             )
         try:
             offset = _decode(raw)

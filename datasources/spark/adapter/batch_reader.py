@@ -22,6 +22,7 @@ from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.spark.adapter.partition import TaskPartition
 from datasources.spark.boundary.errors import spark_entry, spark_errors
+from datasources.spark.boundary.package_version import PackageVersion
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import MIN_WATERMARK
@@ -33,6 +34,7 @@ class TidemarkBatchReader(DataSourceReader):
     """Reads one scan as a bounded table."""
 
     def __init__(self, scan: Scan, output: pa.Schema) -> None:
+        self._version = PackageVersion()  # the first field: an executor of another version stops at it
         self._scan = scan
         self._output = output
 

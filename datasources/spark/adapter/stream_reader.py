@@ -39,6 +39,7 @@ from datasources.spark.adapter.binding import Binding
 from datasources.spark.adapter.partition import TaskPartition
 from datasources.spark.adapter.task_channel import TaskChannel
 from datasources.spark.boundary.errors import spark_entry, spark_errors
+from datasources.spark.boundary.package_version import PackageVersion
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import SystemClock
@@ -62,7 +63,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __getstate__(self) -> dict[str, Any]:
         """Executors get the description only: no planner, no connection, no thread."""
-        return {key: value for key, value in self.__dict__.items() if key not in _RUNNER_STATE}
+        kept = {key: value for key, value in self.__dict__.items() if key not in _RUNNER_STATE}
+        return {"_version": PackageVersion(), **kept}  # in this order: an executor of another version stops at it
 
     # -- in the planner process --
 

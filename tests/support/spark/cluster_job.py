@@ -4,8 +4,9 @@
 
 SETTINGS is a JSON file: `master`, `folder`, `options` of the Kafka source, and what shall go wrong, if anything:
 `stuck_at` = [split, first offset of the range] where a reader stops in the middle and its executor is killed,
-`deafen_in` = the batch in which the driver's coordinator closes. The folder then holds `outcome.json` and `reads/`: one
-line for every range that a reader began, with the executor that it ran in.
+`deafen_in` = the batch in which the driver's coordinator closes, `executor_version` = the version that executors find.
+The folder then holds `outcome.json` and `reads/`: one line for every range that a reader began, with the executor that
+it ran in.
 
 The source is one of the user's own, made of Kafka's: its classes live in this script, so Spark ships them by value,
 while everything below them must be installed where the executors run.
@@ -120,6 +121,15 @@ def kill_the_stuck_executor() -> None:
     os.kill(json.loads(STUCK.read_text())["executor"], signal.SIGKILL)
 
 
+def note_version(_: Any) -> Iterator[int]:
+    """Write metadata of another version where this executor's Python looks first: into its own directory."""
+    version = JOB["executor_version"]
+    folder = Path(f"tidemark_spark-{version}.dist-info")
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tidemark-spark\nVersion: {version}\n")
+    return iter(())
+
+
 def session() -> SparkSession:
     """Start Spark, small, with all of its files below the folder."""
     settings = {
@@ -151,6 +161,9 @@ def session() -> SparkSession:
 def main() -> None:
     """Count orders per minute until all is read, and tell what came out."""
     spark = session()
+    if "executor_version" in JOB:
+        executors = spark.sparkContext.parallelize(range(2), 2).barrier()
+        executors.mapPartitions(note_version).collect()
     orders = read_stream(spark, WatchedDataSource, JOB["options"])
     minutes = orders.groupBy(F.window("ts", "1 minute")).agg(F.count("id").alias("n"), F.sum("id").alias("ids"))
     emitted: list[list[Any]] = []

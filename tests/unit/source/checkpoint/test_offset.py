@@ -102,6 +102,13 @@ def test_a_golden_offset_still_means_what_it_meant(version, name):
     assert meaning(load(version, name), version) == (GOLDEN / version / f"{name}.txt").read_text()
 
 
+@pytest.mark.parametrize("name", [name for version, name in PAIRS if version == NEWEST])
+def test_what_a_newer_version_added_is_not_passed_over(name):
+    raw = json.loads(golden(NEWEST, name)) | {"later": None}
+    with pytest.raises(OffsetError, match=r"only a newer version of Tidemark understands \(later\)"):
+        Offset.from_json(raw)
+
+
 @pytest.mark.parametrize(("version", "name"), PAIRS)
 def test_a_golden_offset_is_written_as_the_newest_version_s_text_of_the_same_name(version, name):
     assert json.dumps(load(version, name).to_json()) + "\n" == golden(NEWEST, name)
