@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta docs lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta docs wheels sbom lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -99,6 +99,14 @@ bench-mysql-delta: setup java  ## MySQL to Delta Lake beside Spark JDBC and MERG
 
 docs: setup  ## build the documentation site into build/site; a warning, a missing page or anchor is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "open build/site/index.html"
+
+wheels: setup  ## build the source archive and the wheels of all platforms into dist/, check and try them
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	@$(BIN)/python -m release.build_wheels
+
+sbom: setup  ## list what the locked environment consists of, with licences, in build/sbom.json (CycloneDX)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	@mkdir -p build && $(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-file build/sbom.json
 
 lock: setup  ## write requirements.lock anew: the newest versions that pyproject.toml allows, with their digests
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
