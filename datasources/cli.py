@@ -40,7 +40,6 @@ app = typer.Typer(
     name="tidemark",
     help="Event time for Spark: sources whose readers make the watermark, split by split.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(mysql_app)

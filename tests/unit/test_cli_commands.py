@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -52,6 +54,14 @@ def test_the_help_lists_every_command(tidemark):
     status, output, _ = tidemark("--help")
     assert status == 0
     assert all(name in output for name in ("demo", "doctor", "options", "replay", "sql", "watch"))
+
+
+def test_shells_complete_the_commands():
+    """The shell runs the script with what was typed so far."""
+    given = {"_TIDEMARK_COMPLETE": "complete_bash", "COMP_WORDS": "tidemark d", "COMP_CWORD": "1"}
+    script = Path(sys.executable).with_name("tidemark")
+    done = subprocess.run([script], env={**os.environ, **given}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["demo", "doctor"]
 
 
 def test_a_replay_prints_what_the_module_prints(tidemark, capfd):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
@@ -57,7 +57,7 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
     *,
     on: Sequence[str | tuple[str, str]],
     as_of: str,
-    how: str = "inner",
+    how: Literal["inner", "left"] = "inner",
     condition: str | None = None,
     build_time: str | None = None,
     row_kind: str | None = None,
