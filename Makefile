@@ -47,7 +47,7 @@ imports: setup
 unit: setup
 	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not long and not full"
 
-test: setup java  ## one form of every rule, on real servers: under 15 minutes; AREA=kafka (mysql, sql, page ...): one area
+test: setup java  ## one form of every rule, on real servers: an hour on two cores; AREA=kafka (mysql, sql, page ...): one area
 	@$(BIN)/python -m tests.support.run_all $(AREA)
 
 test-long: setup java  ## the runs of many seconds that `make test` leaves out: kills, clusters, the demo; ten minutes; MINUTES=20: at most

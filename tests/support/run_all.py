@@ -1,6 +1,6 @@
 """`make test`: one form of every rule, as fast as two cores allow; `make test-long`: the long ones; or one area.
 
-What needs no server runs on all cores. What needs servers or Spark also waits for them, so it runs in more processes,
+What needs no server runs on all cores. What needs servers or Spark also waits for them, so it runs in one process more,
 the slow files first; a file stays in one of them, where it starts its servers once. Each part ends with its twenty
 longest tests. Runs of many seconds are marked `long`, exhaustive forms `full`; the latter are left to `make test-all` and
 `slices.py`.
@@ -19,7 +19,7 @@ from tests.support.areas import areas, files_of_area
 from tests.support.project import ROOT
 
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
-BY_FILE: Final = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+BY_FILE: Final = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 WITH_SERVERS: Final = ("tests/integration", "tests/chaos", "tests/contract", "tests/property")
 """Where the tests that need servers or Spark are; collecting the others takes as long as a part of them."""
 IN_ORDER: Final = (
