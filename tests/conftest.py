@@ -15,11 +15,13 @@ from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersio
 from datasources.errors import EnvironmentProblem
 from datasources.kafka.client import consumers
 from datasources.native import NativeLibrary, native
+from tests.support.browser import open_browser
 from tests.support.forms import full
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka.kafka_cluster import KafkaCluster, OpenCluster, open_cluster
 from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
+from tests.support.prometheus import prometheus_program
 from tests.support.servers import open_kafka, open_own_kafka
 from tests.support.spark.spark_session import forget_connection, start_spark
 
@@ -210,6 +212,26 @@ def _in_way(way: str) -> Iterator[str]:
             patch.setenv("TIDEMARK_NATIVE", "off")
         yield way
         consumers._partition_pool._close_all()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One browser for all tests of a file."""
+    with ExitStack() as stack:
+        try:
+            running = stack.enter_context(open_browser(tmp_path_factory.mktemp("chromium")))
+        except EnvironmentProblem as problem:
+            _cannot_run("chromium", problem)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def prometheus() -> None:
+    """Prometheus and promtool are on this machine."""
+    try:
+        prometheus_program("prometheus")
+    except EnvironmentProblem as problem:
+        _cannot_run("prometheus", problem)
 
 
 @pytest.fixture(params=["native", "python"], scope="module")

@@ -13,8 +13,6 @@ from threading import Thread
 import pytest
 
 from datasources.embedded.process.ports import LOOPBACK
-from datasources.errors import EnvironmentProblem
-from tests.support.browser import open_browser
 from tests.support.project import ROOT
 
 pytestmark = pytest.mark.long
@@ -60,36 +58,24 @@ def served(site):
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    try:
-        with open_browser(tmp_path_factory.mktemp("chromium")) as running:
-            yield running
-    except EnvironmentProblem as problem:
-        text = f"not run: needs chromium: {problem.message}"
-        if os.environ.get("TIDEMARK_TEST_REQUIRE"):
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
-
-
-def test_every_page_loads_all_that_it_names_from_the_site(site, served, browser):
+def test_every_page_loads_all_that_it_names_from_the_site(site, served, chromium):
     pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
     assert len(pages) > 25
     for page in pages:
-        browser.get(f"{served}/{page}")
-        loaded = browser.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+        chromium.get(f"{served}/{page}")
+        loaded = chromium.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         assert [name for name in loaded if not name.startswith(served)] == [], page
         broken = "return [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src)"
-        assert browser.execute_script(broken) == [], page
+        assert chromium.execute_script(broken) == [], page
         wider = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
-        assert not browser.execute_script(wider), page
-    assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+        assert not chromium.execute_script(wider), page
+    assert [entry["message"] for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-def test_every_link_within_the_site_leads_somewhere(site, served, browser):
+def test_every_link_within_the_site_leads_somewhere(site, served, chromium):
     for page in sorted(site.rglob("*.html")):
-        browser.get(f"{served}/{page.relative_to(site)}")
-        links = browser.execute_script("return [...document.links].map((link) => link.href)")
+        chromium.get(f"{served}/{page.relative_to(site)}")
+        links = chromium.execute_script("return [...document.links].map((link) => link.href)")
         for link in {link.partition("#")[0] for link in links if link.startswith(served)}:
             path = site / link.removeprefix(f"{served}/")
             assert path.is_file() or (path / "index.html").is_file(), f"{page.relative_to(site)}: {link}"

@@ -25,7 +25,7 @@ from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyC
 from datasources.kafka.client.librdkafka import PartitionOfConsumer, RawConsumer, librdkafka
 from datasources.kafka.client.native_records import records_of
 from datasources.kafka.client.record_columns import Notice, Received, RecordFields
-from datasources.kafka.login.token_provider import PROVIDER
+from datasources.kafka.login.token_provider import MECHANISMS, PROVIDER
 from datasources.native import native
 from datasources.native.kafka_fetch import FeedStruct, FetchBuffers, FetchStop, KafkaFetch
 
@@ -40,7 +40,6 @@ _MIN_BYTES: Final = 64 << 10
 _RECORD_BYTES: Final = 1 << 10
 _MAX_BUFFER_BYTES: Final = (1 << 31) - 1  # the limit of 32-bit offsets; no record of Kafka is larger
 _NEEDS_PYTHON: Final = frozenset({"default.topic.config", "error_cb", "logger", "on_commit", "plugin.library.paths"})
-_MECHANISMS: Final = ("sasl.mechanism", "sasl.mechanisms")  # two names of one setting
 
 
 class AssignedConsumer(Protocol):
@@ -126,7 +125,7 @@ def is_for_native(settings: Mapping[str, str]) -> bool:
     """
     if any(name in _NEEDS_PYTHON or name.endswith("_cb") for name in settings):
         return False
-    mechanism = next((settings[name] for name in _MECHANISMS if name in settings), "")
+    mechanism = next((settings[name] for name in MECHANISMS if name in settings), "")
     has_tokens = PROVIDER in settings or settings.get("sasl.oauthbearer.method") == "oidc"
     return has_tokens or mechanism.strip().upper() != "OAUTHBEARER"
 

@@ -18,16 +18,14 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 from datasources.errors import OptionError
-from datasources.kafka.login.token_provider import CONFIG, PROVIDER
+from datasources.kafka.login.token_provider import CONFIG, MECHANISMS, PROVIDER
 
-MSK_CLASSES: Final = "software.amazon.msk."
-MSK_MECHANISM: Final = "AWS_MSK_IAM"
-MECHANISMS: Final = ("sasl.mechanism", "sasl.mechanisms")
-"""Two names of one setting."""
-_MODULE: Final = f"{MSK_CLASSES}auth.iam.IAMLoginModule"
+_CLASSES: Final = "software.amazon.msk."
+_MECHANISM: Final = "AWS_MSK_IAM"
+_MODULE: Final = f"{_CLASSES}auth.iam.IAMLoginModule"
 _HANDLERS: Final[Mapping[str, str]] = {
-    "sasl.client.callback.handler.class": f"{MSK_CLASSES}auth.iam.IAMClientCallbackHandler",
-    "sasl.login.callback.handler.class": f"{MSK_CLASSES}auth.iam.IAMOAuthBearerLoginCallbackHandler",
+    "sasl.client.callback.handler.class": f"{_CLASSES}auth.iam.IAMClientCallbackHandler",
+    "sasl.login.callback.handler.class": f"{_CLASSES}auth.iam.IAMOAuthBearerLoginCallbackHandler",
 }
 _JAAS: Final = "sasl.jaas.config"
 _PROTOCOL: Final = "security.protocol"
@@ -47,9 +45,9 @@ _PACKAGE: Final = "pip install 'tidemark-spark[msk]'"
 
 def is_msk_login(given: Mapping[str, str]) -> bool:
     """Whether settings without prefix are of this login, as Java's clients write it."""
-    if any(given.get(name, "").strip().upper() == MSK_MECHANISM for name in MECHANISMS):
+    if any(given.get(name, "").strip().upper() == _MECHANISM for name in MECHANISMS):
         return True
-    return any(given.get(name, "").strip().startswith(MSK_CLASSES) for name in (_JAAS, *_HANDLERS))
+    return any(given.get(name, "").strip().startswith(_CLASSES) for name in (_JAAS, *_HANDLERS))
 
 
 def msk_login(given: Mapping[str, str], module: str, fields: Mapping[str, str]) -> dict[str, str]:

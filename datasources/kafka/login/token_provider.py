@@ -22,6 +22,8 @@ from watermark import SystemClock
 PROVIDER: Final = "sasl.oauthbearer.token.provider"
 """The setting that names the function: module:function."""
 CONFIG: Final = "sasl.oauthbearer.config"
+MECHANISMS: Final = ("sasl.mechanism", "sasl.mechanisms")
+"""Two names of one setting."""
 _logger: Final = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _LENGTHS: Final = (2, 3, 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from typing import Any, Final
@@ -10,9 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from datasources.errors import EnvironmentProblem
 from datasources.observe import start_observer
-from tests.support.browser import open_browser
 from tests.support.source.observed_tables import NOW_MS, hold, load, snapshot, split, table
 from watermark.clock import ManualClock
 
@@ -20,19 +17,6 @@ pytestmark = pytest.mark.slow
 
 WAIT_S: Final = 20
 DASH: Final = "\u2013"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    """One browser for all tests of this file."""
-    try:
-        with open_browser(tmp_path_factory.mktemp("chromium")) as running:
-            yield running
-    except EnvironmentProblem as problem:
-        text = f"not run: needs chromium: {problem.message}"
-        if os.environ.get("TIDEMARK_TEST_REQUIRE"):
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
 
 
 class Driver:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import urllib.error
 from urllib.parse import urlsplit
@@ -12,43 +11,24 @@ import pytest
 import yaml
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from datasources import register
-from datasources.errors import EnvironmentProblem
-from datasources.observe import start_observer
 from tests.support.project import ROOT
 from tests.support.prometheus import prometheus_program, prometheus_server
 from tests.support.source.loopback import wait_until
+from tests.support.spark.observed_page import observed_page
 from tests.support.spark.scripted_stream import Scripts, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("tiny_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("tiny_queries", "prometheus")]
 
 FOLDER = ROOT / "monitoring"
 OF_TABLES = {"Reading of tables: rows left", "Reading of tables: time left"}
 """Panels of sources that read tables first."""
 
 
-@pytest.fixture(autouse=True)
-def _prometheus():
-    try:
-        prometheus_program("prometheus")
-    except EnvironmentProblem as problem:
-        text = f"not run: needs prometheus: {problem.message}"
-        if os.environ.get("TIDEMARK_TEST_REQUIRE"):
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
-
-
 @pytest.fixture
 def page(spark):
     """The address of the page of an application, as host:port."""
-    register(spark)
-    coordinator = spark.sparkContext._tidemark_coordinator
-    observer = spark.sparkContext._tidemark_observer = start_observer(coordinator.registry.tables)
-    register(spark)
-    yield urlsplit(observer.url).netloc
-    observer.close()
-    del spark.sparkContext._tidemark_observer
-    register(spark)
+    with observed_page(spark) as url:
+        yield urlsplit(url).netloc
 
 
 def test_the_alerts_pass_their_tests():

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import register
-from datasources.observe import start_observer
 from tests.support.source.loopback import wait_until
+from tests.support.spark.observed_page import observed_page
 from tests.support.spark.scripted_stream import Running, Scripts, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
@@ -21,15 +21,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 @pytest.fixture
 def page(spark) -> Iterator[str]:
-    """An application whose sources are watched, as with spark.tidemark.ui.port."""
-    register(spark)
-    coordinator = spark.sparkContext._tidemark_coordinator
-    observer = spark.sparkContext._tidemark_observer = start_observer(coordinator.registry.tables)
-    register(spark)
-    yield observer.url
-    observer.close()
-    del spark.sparkContext._tidemark_observer
-    register(spark)
+    """An application whose sources are watched."""
+    with observed_page(spark) as url:
+        yield url
 
 
 def asked(url: str) -> bytes:
