@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 __all__ = ["NumberFeed", "numbered_orders"]
 
@@ -64,16 +65,23 @@ class _Orders(DataSource):
         return _OrdersReader(self.options["path"], int(self.options["rows"]))
 
 
-class _OrdersReader(DataSourceStreamReader):
+class _OrdersReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, path: str, batch_rows: int) -> None:
         self._path, self._batch_rows = path, batch_rows
+        self._last: int | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return {"rows": 0}
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:  # noqa: N802, ARG002 - Spark's
-        there_are = int(Path(self._path).read_text(encoding="utf-8"))
+        there_are = self._there_are() if self._last is None else self._last
         return {"rows": min(there_are, start["rows"] + self._batch_rows)}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._last = self._there_are()
+
+    def _there_are(self) -> int:
+        return int(Path(self._path).read_text(encoding="utf-8"))
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         edges = np.linspace(start["rows"], end["rows"], _TASKS + 1).astype(int).tolist()
