@@ -64,6 +64,9 @@ def start_spark(directory: Path, settings: Mapping[str, str] = _NOTHING) -> Any:
         raise EnvironmentProblem(f"PySpark cannot be imported ({error}): {WITH_SPARK}") from error
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # every source process would compile the package anew, half a second
     if "SPARK_HOME" not in os.environ:
         os.environ["SPARK_HOME"] = str(link_spark_home(directory / f"spark-home-{os.getpid()}"))
     builder = SparkSession.builder
