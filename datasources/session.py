@@ -13,7 +13,7 @@ from datasources.scripted.data_source import ScriptedDataSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
 from datasources.spark.attach.read_stream import load_stream
 from datasources.spark.attach.register import register_formats
-from datasources.spark.plans.session_checks import require_classic
+from datasources.spark.plans.session_checks import require_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,8 +27,7 @@ def register(spark: SparkSession, *sources: type[TidemarkDataSource]) -> None:
     Call it once per session, before the first read; calling it again is harmless. Session time zone, ANSI flag and
     `spark.tidemark.*` settings are taken as they are at the call.
 
-    Raises:
-        QueryError: the session is a Spark Connect client.
+    On Spark Connect the driver's Python needs the package in the client's version; planners start the coordinator.
     """
     register_formats(spark, (*FORMATS, *sources))
 
@@ -47,7 +46,7 @@ def read_stream(
     source's watermark if the options declare one.
 
     Args:
-        spark: a classic session.
+        spark: the session, classic or a client of Spark Connect.
         source_format: `tidemark-kafka`, `tidemark-mysql`, `tidemark-scripted`, or the class of a source of your own.
         options: as for `spark.readStream.options(...)`; values may be numbers and booleans.
         schema: the columns as Spark DDL, the same as the option `schema`.
@@ -60,7 +59,7 @@ def read_stream(
     for name, value in given.items():
         if value is None:
             raise OptionError(f"read_stream needs a format and a mapping of options; {name} is None.")
-    require_classic(spark)
+    require_session(spark)
     source = _by_name(source_format) if isinstance(source_format, str) else source_format
     register_formats(spark, (*FORMATS, source), again=False)
     return load_stream(spark, source, options, schema, time_attributes)

@@ -23,6 +23,7 @@ from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.prometheus import prometheus_program
 from tests.support.servers import open_kafka, open_own_kafka
+from tests.support.spark.connect_server import IS_CONNECT, ConnectServer
 from tests.support.spark.spark_session import forget_connection, start_spark
 
 # How fast examples are made and tried says something about the machine, not about what is tested. `fixed` tries the same
@@ -140,14 +141,20 @@ def own_mysql(pytestconfig: pytest.Config) -> Iterator[OpenMySql]:
 
 @pytest.fixture(scope="session")
 def spark_session(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The Spark session of the process."""
-    try:
-        session = start_spark(tmp_path_factory.mktemp("spark"))
-    except EnvironmentProblem as problem:
-        _cannot_run("Spark", problem)
-    pytestconfig.stash[USED]["spark"] = f"{session.version}, {session.sparkContext.master}"
-    yield session
-    session.stop()
+    """The Spark session of the process: a classic one, or a client of a Spark Connect server of its own."""
+    with ExitStack() as stack:
+        try:
+            if IS_CONNECT:
+                server = stack.enter_context(ConnectServer(tmp_path_factory.mktemp("connect")))
+                session, where = server.session(), "Spark Connect"
+            else:
+                session = start_spark(tmp_path_factory.mktemp("spark"))
+                where = session.sparkContext.master
+        except EnvironmentProblem as problem:
+            _cannot_run("Spark", problem)
+        stack.callback(session.stop)
+        pytestconfig.stash[USED]["spark"] = f"{session.version}, {where}"
+        yield session
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +183,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for fixture, marker in FIXTURE_MARKERS.items():
         if fixture in getattr(item, "fixturenames", ()) and item.get_closest_marker(marker) is None:
             pytest.fail(f"fixture {fixture!r} is for tests marked with @pytest.mark.{marker}", pytrace=False)
+    if IS_CONNECT and item.get_closest_marker("connect") is None:
+        pytest.fail("TIDEMARK_TEST_CONNECT is for tests marked with @pytest.mark.connect", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)

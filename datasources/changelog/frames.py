@@ -152,7 +152,7 @@ def _result(
 
 
 def _changes(name: str, df: DataFrame, state_ttl: str | None) -> TableChanges:
-    require_classic(df.sparkSession)
+    require_classic(df.sparkSession, "a query whose rows change")
     if not df.isStreaming:
         raise QueryError(f"'{name}' is no stream: the rows of a batch are a table already, so query them as one.")
     columns = [df[quoted(each)] for each in df.columns if each not in (ROW_KIND_COLUMN, _SEQUENCE)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
 from datasources.grammar.source_text import SqlText
+from datasources.spark.plans.session_checks import require_classic
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute import show, tables
 from datasources.sql.execute.explain import explain
@@ -54,6 +55,7 @@ class TableEnvironment:
         catalog: Catalog | str | Path | None = None,
         settings: dict[str, str] | None = None,
     ) -> None:
+        require_classic(spark, "SQL over tables with a watermark")
         kept = Settings(settings)
         opened = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
         self._state = SessionState(

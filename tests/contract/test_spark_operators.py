@@ -22,10 +22,11 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from tests.support.forms import full
+from tests.support.spark.batch_files import persisted, read_rows, twice
 from tests.support.spark.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
 from tests.support.spark.spark_state import RANG, TIMED_OUT, Alarms, Relay, time_out_after_silence
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.connect]
 
 LEFT_MOVES = {0, 11, 24, 60}
 BOTH_MOVE = {0, 11, 23, 24, 60}
@@ -76,7 +77,7 @@ class Case:
     moves: set[int] = field(default_factory=lambda: LEFT_MOVES)
     end: int = 60
     settings: Mapping[str, str] = field(default_factory=dict)
-    consume: Callable[[list[Any]], Callable[[Any, int], None]] | None = None
+    consume: Callable[[str], Callable[[Any, int], None]] | None = None
 
 
 START = "unix_timestamp(window.start) AS start"
@@ -151,25 +152,6 @@ def with_timeouts(inputs: Inputs) -> Any:
         .groupBy("k")
         .applyInPandasWithState(time_out_after_silence, TIMED_OUT, "newest INT", "append", "EventTimeTimeout")
     )
-
-
-def twice(found: list[Any]) -> Callable[[Any, int], None]:
-    def consume(df: Any, batch_id: int) -> None:
-        rows = df.collect()
-        assert df.count() == len(rows), "two actions on one batch see the same rows"
-        found.extend(map(tuple, rows))
-
-    return consume
-
-
-def persisted(found: list[Any]) -> Callable[[Any, int], None]:
-    def consume(df: Any, batch_id: int) -> None:
-        kept = df.persist()
-        assert kept.filter("start IS NULL").count() == 0
-        found.extend(map(tuple, kept.collect()))
-        kept.unpersist()
-
-    return consume
 
 
 def with_names(inputs: Inputs) -> Any:
@@ -327,14 +309,15 @@ SIMILAR = {
 """Operators that are close to another one."""
 
 
-def run(case: Case, inputs: Inputs) -> tuple[list[tuple[Any, ...]], Running]:
-    found: list[Any] = []
-    consume = None if case.consume is None else case.consume(found)
+def run(case: Case, inputs: Inputs, found: Path) -> tuple[list[tuple[Any, ...]], Running]:
+    consume = None if case.consume is None else case.consume(str(found))
     with running(case.build(inputs), case.mode, for_each=consume) as query:
         query.drain()
         inputs.step_2()
         query.drain()
-        return (query.rows() if consume is None else found), query
+        if consume is None:
+            return query.rows(), query
+        return read_rows(found), query
 
 
 def final(rows: list[tuple[Any, ...]], mode: str) -> list[tuple[Any, ...]]:
@@ -351,7 +334,7 @@ def test_operator_follows_the_readers_watermark_and_never_sees_a_heartbeat(case:
     inputs = Inputs(spark, tmp_path)
     inputs.step_1()
     with settings(spark, {**TINY_QUERIES, **case.settings}):
-        rows, query = run(case, inputs)
+        rows, query = run(case, inputs, tmp_path / "found.jsonl")
     assert sorted(final(rows, case.mode), key=repr) == sorted(case.expected, key=repr)
     moves = query.watermarks
     assert moves == sorted(moves), "a watermark never goes back"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -33,10 +33,12 @@ _TIME_TYPES = {"instant": "TIMESTAMP", "local": "TIMESTAMP_NTZ"}
 class CoordinatorClient:
     """One connection to a coordinator, opened when first needed and again after a fork or an error.
 
-    Units: ``timeout_s`` is the most that an answer may take, in seconds.
+    Args:
+        endpoint: where it listens; or what finds that, before each connection.
+        timeout_s: the most that an answer may take, in seconds.
     """
 
-    def __init__(self, endpoint: Endpoint, *, timeout_s: float = _TIMEOUT_S) -> None:
+    def __init__(self, endpoint: Endpoint | Callable[[], Endpoint], *, timeout_s: float = _TIMEOUT_S) -> None:
         self._endpoint = endpoint
         self._timeout_s = timeout_s
         self._channel: Channel | None = None
@@ -56,10 +58,9 @@ class CoordinatorClient:
             if not self._warned:
                 self._warned = True
                 _logger.warning(
-                    "coordinator_unreachable host=%s port=%d error=%r results stay exact; watermarks may be carried "
+                    "coordinator_unreachable address=%s error=%r results stay exact; watermarks may be carried "
                     "one batch later. Executors must be able to connect to the driver on this port.",
-                    self._endpoint.host,
-                    self._endpoint.port,
+                    self._shown(),
                     str(fault),
                 )
         return None
@@ -67,14 +68,17 @@ class CoordinatorClient:
     def _ask_once(self, message: dict[str, Any]) -> dict[str, Any]:
         if self._channel is None or self._pid != os.getpid():
             self._hang_up()  # after a fork: closes this process's copy, the parent's connection stays open
-            address = (self._endpoint.host, self._endpoint.port)
-            self._channel = open_channel(address, self._endpoint.key, timeout_s=self._timeout_s)
+            found = self._endpoint if isinstance(self._endpoint, Endpoint) else self._endpoint()
+            self._channel = open_channel((found.host, found.port), found.key, timeout_s=self._timeout_s)
             self._pid = os.getpid()
         self._channel.send(message)
         answer = self._channel.receive()
         if answer is None:
             raise ConnectionResetError("the coordinator closed the connection")
         return answer
+
+    def _shown(self) -> str:
+        return f"{self._endpoint.host}:{self._endpoint.port}" if isinstance(self._endpoint, Endpoint) else "unknown"
 
     def _hang_up(self) -> None:
         if self._channel is not None:
@@ -172,6 +176,10 @@ class CoordinatorLink:
     def publish(self, name: str, table: dict[str, Any]) -> None:
         """Publish the table of the source for observers."""
         self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
+
+    def end(self) -> None:
+        """Report that the source reads no more: it does not bound its group from now on."""
+        self._client.ask({"ask": "end", "source": self._source})
 
     def _gate_message(self, own: LoadGateRequest) -> dict[str, Any]:
         load = None if own.load is None else own.load.to_json()

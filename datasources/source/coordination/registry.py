@@ -107,10 +107,7 @@ class SourceRegistry:
             self._checked.pop(run_id, None)
             self._load_gates.expected.pop(run_id, None)
             for source in [s for s, run in self._runs.items() if run.query_run == run_id]:
-                del self._runs[source]
-                self._ended[source] = None
-            while len(self._ended) > _MAX_RUNS:
-                self._ended.popitem(last=False)
+                self._forget(source)
 
     def tables(self) -> list[dict[str, Any]]:
         """Return the newest table of every living source that sends one."""
@@ -138,6 +135,7 @@ class SourceRegistry:
             "renew": self._renew,
             "table": self._table,
             "hold": self._load_gate,
+            "end": self._end,
         }
         handler = handlers.get(str(message.get("ask")))
         if handler is None:
@@ -213,6 +211,10 @@ class SourceRegistry:
         self._keep_alive(run)
         return {"ok": True}
 
+    def _end(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._forget(text_field(message, "source"))
+        return {"ok": True}
+
     def _table(self, message: dict[str, Any]) -> dict[str, Any]:
         table, name = object_field(message, "table"), text_field(message, "name")
         source = text_field(message, "source")
@@ -233,6 +235,12 @@ class SourceRegistry:
         self._keep_alive(run)
         others = [other for name, other in self._runs.items() if name != source]
         return self._load_gates.answer(run, others, self._is_alive)
+
+    def _forget(self, source: str) -> None:
+        self._runs.pop(source, None)
+        self._ended[source] = None
+        while len(self._ended) > _MAX_RUNS:
+            self._ended.popitem(last=False)
 
     def _is_alive(self, run: _SourceRun) -> bool:
         return run.alive_until_ns > self._clock.monotonic_ns()

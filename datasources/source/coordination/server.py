@@ -88,6 +88,12 @@ class Coordinator:
         self.endpoint = Endpoint(host=_bare(host), port=bound[1], key=key or secrets.token_bytes(_KEY_BYTES))
         threading.Thread(target=self._accept, name="tidemark-coordinator", daemon=True).start()
 
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        with self._lock:
+            return len(self._connections)
+
     def close(self) -> None:
         """Stop listening and close all connections; tasks and planners continue without reports."""
         self._closed.set()

@@ -54,7 +54,7 @@ class TidemarkDataSource(DataSource):
 
     def _scan(self) -> Scan:
         bound = self.binding
-        if bound.endpoint is None:
+        if not bound.hides_secrets:
             require_hidden_by_spark(self.options)
         return build_scan(
             self.connector, dict(self.options), bound.defaults, bound.functions, allows_code=bound.allows_code

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +35,7 @@ from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
 from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.source_status import SourceStatus
+from datasources.spark.adapter.application_coordinator import ApplicationCoordinator
 from datasources.spark.adapter.binding import Binding
 from datasources.spark.adapter.partition import TaskPartition
 from datasources.spark.adapter.task_channel import TaskChannel
@@ -44,7 +45,7 @@ from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import SystemClock
 
-_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_link", "_lease_renewal", "_source_id", "_pause")
+_RUNNER_STATE = ("planner", "_find", "_link", "_lease_renewal", "_source_id", "_pause")
 _WATCHED_SPLITS = 1_000
 _PROGRESS_SPLITS = 100
 _NS_PER_S = 1_000_000_000
@@ -85,7 +86,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @functools.cached_property
     def _link(self) -> CoordinatorLink:
-        return CoordinatorLink(CoordinatorClient(self._channel), self._source_id)
+        return CoordinatorLink(CoordinatorClient(self._find), self._source_id)
 
     @functools.cached_property
     def _lease_renewal(self) -> LeaseRenewal:
@@ -93,7 +94,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         strategy = self._scan.source.strategy
         alignment = None if strategy is None else strategy.params.alignment
         return LeaseRenewal(
-            CoordinatorClient(self._channel),
+            CoordinatorClient(self._find),
             source=self._source_id,
             name=self._scan.source.subscription,
             interval_ms=1_000 if alignment is None else alignment.update_interval_ms,
@@ -105,14 +106,18 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return threading.Event()  # never set: Spark asks about 100 times a second, the brokers should not be
 
     @functools.cached_property
-    def _channel(self) -> Endpoint:
-        if self._binding.endpoint is None:
-            _require_alone(self._scan)
-        return self._binding.endpoint or self._coordinator.endpoint
-
-    @functools.cached_property
-    def _coordinator(self) -> Coordinator:
-        return Coordinator()  # private: register() was not used, so only tasks on this machine can reach it
+    def _find(self) -> Callable[[], Endpoint]:
+        """Return what finds the coordinator: it may be replaced while the query runs."""
+        bound = self._binding.endpoint
+        if bound is not None:
+            return lambda: bound
+        _require_no_gate(self._scan)
+        found = ApplicationCoordinator.of_this_process(self._binding.coordinator)
+        if found is not None:
+            return found.endpoint
+        _require_alone(self._scan)
+        private = Coordinator()  # only tasks on this machine can reach it
+        return lambda: private.endpoint
 
     @functools.cached_property
     def _source_id(self) -> str:
@@ -164,17 +169,21 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         has_watermark = self._scan.source.strategy is not None
         max_tasks, division = self._binding.max_tasks, self._scan.source.division
         plans = plan_tasks(offset, has_watermark=has_watermark, max_tasks=max_tasks, division=division)
-        return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
+        endpoint = self._find()
+        return [TaskPartition(plan, source=self._source_id, endpoint=endpoint) for plan in plans]
 
     def commit(self, end: dict[str, Any]) -> None:
         """Do nothing: offsets are the source's whole memory, and Spark keeps them."""
 
     def stop(self) -> None:
-        """Release the runner's connections."""
+        """Release the runner's connections, and what other sources of the group know of this one."""
         for name in ("_lease_renewal", "planner"):
             opened = self.__dict__.get(name)
             if opened is not None:
                 opened.close()
+        link = self.__dict__.get("_link")
+        if link is not None:
+            link.end()
 
     def _status(self) -> SourceStatus | None:
         """Return the last published status; a source without a watermark has none."""
@@ -213,13 +222,17 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             freeze_worker_heap()
 
 
-def _require_alone(scan: Scan) -> None:
-    """Raise for what could not work: a private coordinator knows one source only."""
+def _require_no_gate(scan: Scan) -> None:
+    """Raise for a load gate: which sources it waits for is read from the query's plan, in the driver's Python."""
     if scan.gate is not None:
         raise OptionError(
-            f"scan.hold.until = '{','.join(scan.gate.until)}' needs the application's coordinator: call "
-            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+            f"scan.hold.until = '{','.join(scan.gate.until)}' needs a session in the driver's own process, not a Spark "
+            f"Connect client: there, call datasources.register(spark) before the query starts, or use read_stream(...)."
         )
+
+
+def _require_alone(scan: Scan) -> None:
+    """Raise for what could not work: a private coordinator knows one source only."""
     strategy = scan.source.strategy
     if strategy is not None and strategy.params.alignment is not None:
         raise OptionError(

@@ -17,7 +17,7 @@ from pyspark.sql.types import ByteType, DataType, IntegerType, LongType, ShortTy
 from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS, RESERVED_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, projected
-from datasources.spark.plans.session_checks import require_classic, require_working_settings
+from datasources.spark.plans.session_checks import require_working_settings
 from datasources.spark.scan.schema import METADATA_KEY, watermark_metadata
 
 # Always true, and never moved below the watermark. Spark removes conditions that it knows to be true, such as rand() <
@@ -54,7 +54,6 @@ def assign_watermark(
             "the watermark of this source is made by Spark, so a row does not know the watermark before it: "
             "CURRENT_WATERMARK and exact late rows need a source that makes the watermark itself."
         )
-    require_classic(df.sparkSession)
     require_working_settings(df.sparkSession)
     taken = [name for name in df.columns if name.lower() in RESERVED_COLUMNS]
     if taken:

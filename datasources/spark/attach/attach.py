@@ -20,22 +20,23 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import StructType
 
 from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans.mark_attached import mark_attached
 from datasources.spark.plans.session_checks import (
     EXCHANGE_REUSE,
     registered_formats,
-    require_classic,
     require_frame,
     require_working_settings,
 )
 from datasources.spark.scan.schema import TimeAttribute, time_attribute_of
 from datasources.spark.scan.time_attributes import DELAY_KEY, time_metadata
 
-__all__ = ["DELAY_KEY", "AttachedColumn", "attach", "projected", "with_source_watermark"]
+__all__ = ["DELAY_KEY", "AttachedColumn", "attach", "projected", "with_source_watermark", "with_watermark_of"]
 
 _NO_PARTITION = 1 << 32
 _BARRIER = f"spark_partition_id() + cast({HEARTBEAT_COLUMN} as bigint) * {_NO_PARTITION} < {_NO_PARTITION}"
@@ -75,11 +76,16 @@ def with_source_watermark(df: DataFrame, *time_attributes: str) -> DataFrame:
         QueryError: the DataFrame has no hidden columns, a column does not exist, or a setting breaks event time.
     """
     require_frame(df, "with_source_watermark()")
+    return with_watermark_of(df, df.schema, time_attributes)
+
+
+def with_watermark_of(df: DataFrame, schema: StructType, time_attributes: Sequence[str]) -> DataFrame:
+    """Return `with_source_watermark(df, *time_attributes)`, where the schema is known without asking Spark."""
     _require_session(df)
-    attribute = time_attribute_of(df.schema)
+    attribute = time_attribute_of(schema)
     paths = time_attributes or (attribute.path,)
-    event_times = {_column_name(path): _event_time(df, path, attribute) for path in paths}
-    data = [name for name in df.columns if name not in HIDDEN_COLUMNS]
+    event_times = {_column_name(path): _event_time(schema.names, path, attribute) for path in paths}
+    data = [name for name in schema.names if name not in HIDDEN_COLUMNS]
     columns = [event_times.pop(name, F.col(f"`{name}`")) for name in data]
     return _behind_barrier(df).select(*columns, *event_times.values())
 
@@ -114,9 +120,8 @@ def projected(column: AttachedColumn, delay_ms: int) -> Column:
 
 
 def _require_session(df: DataFrame) -> None:
-    require_classic(df.sparkSession)
     require_working_settings(df.sparkSession)
-    if not registered_formats(df.sparkSession):  # its queries have no listener
+    if is_connect(df.sparkSession) or not registered_formats(df.sparkSession):  # its queries have no listener
         df.sparkSession.conf.set(EXCHANGE_REUSE, "false")
 
 
@@ -128,9 +133,9 @@ def _column_name(path: str) -> str:
     return path.replace("`", "").replace(".", "_") if "." in path else path.replace("`", "")
 
 
-def _event_time(df: DataFrame, path: str, attribute: TimeAttribute) -> Column:
+def _event_time(columns: Sequence[str], path: str, attribute: TimeAttribute) -> Column:
     top = path.split(".", 1)[0].replace("`", "")
-    if top.lower() not in {name.lower() for name in df.columns}:
-        raise QueryError(f"there is no column '{top}' for the time attribute '{path}'; columns: {df.columns}")
-    name = next((n for n in df.columns if n.lower() == path.replace("`", "").lower()), _column_name(path))
+    if top.lower() not in {name.lower() for name in columns}:
+        raise QueryError(f"there is no column '{top}' for the time attribute '{path}'; columns: {list(columns)}")
+    name = next((n for n in columns if n.lower() == path.replace("`", "").lower()), _column_name(path))
     return F.col(path).alias(name, metadata=time_metadata(time=attribute.time, delay_ms=attribute.delay_ms))

@@ -9,11 +9,12 @@ from datasources.errors import OptionError
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import lower_keys
 from datasources.spark.adapter.data_source import TidemarkDataSource
-from datasources.spark.attach.attach import with_source_watermark
+from datasources.spark.attach.attach import with_watermark_of
 from datasources.spark.attach.register import session_defaults, session_functions
 from datasources.spark.options.code_options import allows_code_options
 from datasources.spark.options.scan_options import ATTACHED
 from datasources.spark.scan.scan import build_scan
+from datasources.spark.scan.schema import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,7 +51,7 @@ def load_stream(
     named = (time_attributes,) if isinstance(time_attributes, str) else time_attributes
     if not all(isinstance(name, str) for name in named):
         raise OptionError(f"time_attributes are names of columns: {list(named)} are not.")
-    return with_source_watermark(reader.option(ATTACHED, "true").load(), *named)
+    return with_watermark_of(reader.option(ATTACHED, "true").load(), spark_schema(scan), named)
 
 
 def _text(key: str, value: object) -> str:

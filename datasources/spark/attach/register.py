@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
 from datasources.source.coordination.server import Coordinator
+from datasources.spark.adapter.application_coordinator import CoordinatorSettings, PageSettings
 from datasources.spark.adapter.binding import Binding
 from datasources.spark.adapter.data_source import TidemarkDataSource
-from datasources.spark.attach.listener import QueryListener
+from datasources.spark.boundary.connect import application_setting, is_connect
 from datasources.spark.boundary.redaction import redact_options
 from datasources.spark.options.code_options import allows_code_options
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS
-from datasources.spark.plans.session_checks import require_classic
+from datasources.spark.plans.session_checks import require_session
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -44,11 +46,12 @@ def register_formats(
     *,
     again: bool = True,
     functions: Mapping[str, ReaderFunction] | None = None,
-) -> Coordinator:
+) -> None:
     """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
 
     Calling it again is harmless. Session time zone, ANSI flag and `spark.tidemark.*` are bound as defaults at the
-    time of the call. From then on Spark redacts our secret options in the session's plans.
+    time of the call. From then on Spark redacts our secret options in the session's plans. On Spark Connect there is
+    no listener, and planners start the coordinator.
 
     Args:
         spark: the session.
@@ -58,23 +61,14 @@ def register_formats(
             class. None = those of the last call.
 
     Raises:
-        QueryError: the session is a Spark Connect client.
-        CoordinatorError: the configured port cannot be bound.
+        QueryError: there is no session.
+        CoordinatorError: the configured port cannot be bound. On Spark Connect the first query finds that out.
     """
-    require_classic(spark)
+    require_session(spark)
     redact_options(spark)
-    coordinator = _application_coordinator(spark)
-    observer = _application_observer(spark, coordinator)
     if functions is not None:
         spark._tidemark_functions = dict(functions)  # noqa: SLF001 - lives as long as the session
-    binding = Binding(
-        endpoint=coordinator.endpoint,
-        defaults=session_defaults(spark),
-        functions=session_functions(spark),
-        is_watched=observer is not None,
-        allows_code=allows_code_options(spark),
-        max_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
-    )
+    binding = _binding_on_connect(spark) if is_connect(spark) else _binding_here(spark)
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:
         if again or known.get(source.name()) != (source, binding):
@@ -82,11 +76,54 @@ def register_formats(
             spark.dataSource.register(bound)
             known[source.name()] = (source, binding)
     spark._tidemark_formats = known  # noqa: SLF001 - lives as long as the session
+
+
+def _binding_here(spark: SparkSession) -> Binding:
+    """Return the binding of a session in the driver's process, whose coordinator and listener are here."""
+    coordinator = _application_coordinator(spark)
+    observer = _application_observer(spark, coordinator)
     if getattr(spark, "_tidemark_listener", None) is None:
+        from datasources.spark.attach.listener import QueryListener  # needs py4j, which clients of Connect have not
+
         listener = QueryListener(spark, coordinator)
         spark.streams.addListener(listener)
         spark._tidemark_listener = listener  # noqa: SLF001 - lives as long as the session
-    return coordinator
+    return Binding(
+        endpoint=coordinator.endpoint,
+        hides_secrets=True,
+        defaults=session_defaults(spark),
+        functions=session_functions(spark),
+        is_watched=observer is not None,
+        allows_code=allows_code_options(spark),
+        max_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
+    )
+
+
+def _binding_on_connect(spark: SparkSession) -> Binding:
+    """Return the binding of a client's session: planners on the driver find the coordinator, or start it."""
+    settings = coordinator_settings(spark)
+    slots = _slots_on_connect(spark)
+    return Binding(
+        coordinator=settings,
+        hides_secrets=True,
+        defaults=session_defaults(spark),
+        functions=session_functions(spark),
+        is_watched=settings.page is not None,
+        max_tasks=None if slots is None else _TASKS_PER_SLOT * slots,
+    )
+
+
+def _slots_on_connect(spark: SparkSession) -> int | None:
+    """Return how many tasks run at once, as far as the settings tell it; None = not known."""
+    master = application_setting(spark, "spark.master") or ""
+    local = re.fullmatch(r"local\[(\d+)(?:,\d+)?\]", master)
+    executors = application_setting(spark, "spark.executor.instances")
+    found = (
+        application_setting(spark, "spark.default.parallelism"),
+        None if local is None else local[1],
+        None if executors is None else int(executors) * int(application_setting(spark, "spark.executor.cores") or 1),
+    )
+    return next((int(each) for each in found if each is not None), None)
 
 
 def session_defaults(spark: SparkSession) -> dict[str, str]:
@@ -108,16 +145,47 @@ def session_functions(spark: SparkSession) -> dict[str, ReaderFunction]:
     return functions
 
 
+def coordinator_settings(spark: SparkSession) -> CoordinatorSettings:
+    """Return where the application's settings have its coordinator, and its page.
+
+    Raises:
+        OptionError: a port is no number.
+    """
+    host = application_setting(spark, _COORDINATOR_HOST) or application_setting(spark, "spark.driver.host")
+    bind = application_setting(spark, _COORDINATOR_BIND) or application_setting(spark, "spark.driver.bindAddress")
+    return CoordinatorSettings(
+        host=host or "127.0.0.1", bind=bind, port=_port(spark, _COORDINATOR_PORT) or 0, page=_page_settings(spark)
+    )
+
+
+def _page_settings(spark: SparkSession) -> PageSettings | None:
+    port = _port(spark, _UI_PORT)
+    if port is None:
+        return None
+    return PageSettings(
+        host=application_setting(spark, _UI_HOST) or "127.0.0.1",
+        port=port,
+        token=application_setting(spark, _UI_TOKEN),
+        names=tuple((application_setting(spark, _UI_NAMES) or "").split(",")),
+    )
+
+
+def _port(spark: SparkSession, key: str) -> int | None:
+    text = application_setting(spark, key)
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        raise OptionError(f"{key} = '{text}' is no port: use a number, 0 for any free one.") from None
+
+
 def _application_coordinator(spark: SparkSession) -> Coordinator:
     """Return the coordinator of the application, which sessions of several threads may ask for at once."""
     context = spark.sparkContext
     with _once:
         coordinator: Coordinator | None = getattr(context, "_tidemark_coordinator", None)
         if coordinator is None:
-            conf = context.getConf()
-            host = str(conf.get(_COORDINATOR_HOST, conf.get("spark.driver.host", "127.0.0.1")))
-            bind = str(conf.get(_COORDINATOR_BIND, conf.get("spark.driver.bindAddress", host)))
-            coordinator = Coordinator(host=host, bind=bind, port=int(conf.get(_COORDINATOR_PORT, "0") or 0))
+            settings = coordinator_settings(spark)
+            coordinator = Coordinator(host=settings.host, bind=settings.bind, port=settings.port)
             context._tidemark_coordinator = coordinator  # noqa: SLF001 - lives as long as it
             _close_with(context, coordinator.close)
         return coordinator
@@ -140,27 +208,18 @@ def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Obse
     """Start the page of the application's sources once, if `spark.tidemark.ui.port` asks for it."""
     context = spark.sparkContext
     observer: Observer | None = getattr(context, "_tidemark_observer", None)
-    port = context.getConf().get(_UI_PORT, None)
-    if observer is None and port is not None:
+    page = coordinator_settings(spark).page
+    if observer is None and page is not None:
         from datasources.observe.access import RemoteAccess
         from datasources.observe.server import start_observer  # not needed without an observer
 
-        conf = context.getConf()
-        token = conf.get(_UI_TOKEN, None) or None
         observer = start_observer(
             coordinator.registry.tables,
-            host=str(conf.get(_UI_HOST, "127.0.0.1")),
-            port=_port_of(port),
-            remote=RemoteAccess(token=token, names=tuple(str(conf.get(_UI_NAMES, "")).split(","))),
+            host=page.host,
+            port=page.port,
+            remote=RemoteAccess(token=page.token, names=page.names),
         )
         context._tidemark_observer = observer  # noqa: SLF001 - lives as long as it
-        shown = observer.url if token is None else observer.url.partition("?")[0]  # one that was set is known
+        shown = observer.url if page.token is None else observer.url.partition("?")[0]  # one that was set is known
         _logger.warning("watch the sources of this application at %s", shown)
     return observer
-
-
-def _port_of(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise OptionError(f"{_UI_PORT} = '{text}' is no port: use a number, 0 for any free one.") from None

@@ -4,8 +4,8 @@ Spark shows the options of a streaming relation in its logical plans (``explain(
 It redacts by two patterns: ``spark.redaction.regex`` of the application, which is fixed when Spark starts, and
 ``spark.sql.redaction.options.regex`` of the session, which is set here. Queries that run take over the session's.
 
-A class that was registered by hand, also by a client of Spark Connect, runs in a session in which it is not set, and
-cannot set it from Spark's process for sources. It takes only secrets that Spark hides by its own patterns.
+A class that was registered by hand runs in a session in which it is not set, and cannot set it from Spark's process for
+sources. It takes only secrets that Spark hides by its own patterns.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def require_hidden_by_spark(options: Mapping[str, str]) -> None:
         if is_secret and not (_BY_SPARK.search(key) or _BY_SPARK.search(value)):
             raise OptionError(
                 f"option '{key}' is a secret that Spark would show in plans and event logs: this class was registered "
-                f"by hand. register(spark) lets Spark hide it; where that cannot be called, as in a client of Spark "
-                f"Connect, give the path of a file instead (kafka.ssl.key.location)."
+                f"by hand. register(spark) lets Spark hide it; where that cannot be called, give the path of a file "
+                f"instead (kafka.ssl.key.location)."
             )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError
 from datasources.source.api.connector import ScanSource
+from datasources.spark.boundary.connect import application_setting, is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +21,9 @@ ALLOW_CODE: Final = "spark.tidemark.allow-code-options"
 
 def allows_code_options(spark: SparkSession) -> bool:
     """Return whether the application was started with the setting."""
-    value: str = spark.sparkContext.getConf().get(ALLOW_CODE, "false")
+    if is_connect(spark):
+        return False  # its users can change what they see of the application's configuration
+    value = application_setting(spark, ALLOW_CODE) or "false"
     if value not in ("true", "false"):
         raise OptionError(f"{ALLOW_CODE} = '{value}': use true or false.")
     return value == "true"
@@ -35,5 +38,5 @@ def refuse_code(connector: type[ScanSource], options: Mapping[str, str]) -> None
     for option, effect in connector.code_options(options):
         raise OptionError(
             f"option '{option}' {effect}, so setting options is not enough. It is allowed where the application "
-            f"is started: spark-submit --conf {ALLOW_CODE}=true."
+            f"is started: spark-submit --conf {ALLOW_CODE}=true. A Spark Connect client is never allowed to."
         )

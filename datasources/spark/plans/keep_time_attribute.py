@@ -15,6 +15,8 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import QueryError
+from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans import connect_plan
 from datasources.spark.plans.plan_walk import attached_delays_ms, projected_expression
 from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.scan.time_attributes import ROWTIME, time_metadata
@@ -42,7 +44,8 @@ def keep_time_attribute(df: DataFrame, column: str, *, shift: str | None = None)
     _require_no_past(df, column, shift)
     delay_ms = _delay_of(df)
     marks = time_metadata(time=ROWTIME, delay_ms=delay_ms)
-    return df.withColumn(column, F.col(f"`{column}`").alias(column, metadata=marks))
+    restored = F.col(f"`{column}`").alias(column, metadata=marks)  # withColumn loses the marks on Spark Connect
+    return df.select(*(restored if name == column else F.col(f"`{name}`") for name in df.columns))
 
 
 def _require_no_past(df: DataFrame, column: str, shift: str | None) -> None:
@@ -53,7 +56,8 @@ def _require_no_past(df: DataFrame, column: str, shift: str | None) -> None:
             )
         parse_duration_ms(shift, key="shift")
         return
-    expression = projected_expression(_plan(df), column)
+    connect = is_connect(df.sparkSession)
+    expression = connect_plan.projected_expression(df, column) if connect else projected_expression(_plan(df), column)
     if expression is not None and _PAST.search(expression):
         raise QueryError(
             f"'{column}' is computed as [{expression}], which moves it to the past: every row would be late against "
@@ -62,7 +66,8 @@ def _require_no_past(df: DataFrame, column: str, shift: str | None) -> None:
 
 
 def _delay_of(df: DataFrame) -> int:
-    delays = attached_delays_ms(_plan(df))
+    connect = is_connect(df.sparkSession)
+    delays = connect_plan.attached_delays_ms(df) if connect else attached_delays_ms(_plan(df))
     if not delays:
         raise QueryError(
             "the DataFrame does not come from a stream that was attached with with_source_watermark() or read_stream()"

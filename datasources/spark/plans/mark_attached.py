@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import DataFrame
 
 from datasources.errors import QueryError
+from datasources.spark.boundary.connect import is_connect
 from datasources.spark.options.scan_options import ATTACHED
+from datasources.spark.plans.connect_plan import with_source_option
 from datasources.spark.plans.plan_walk import items, kind, watermarked_sources
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ def mark_attached(df: DataFrame) -> DataFrame:
     Raises:
         QueryError: several streams are put together below the attachment, or a source has another schema by now.
     """
+    if is_connect(df.sparkSession):
+        return with_source_option(df, ATTACHED, "true")
     if not df.isStreaming:
         return df
     plan = df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan

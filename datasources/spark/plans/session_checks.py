@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from datasources.errors import QueryError
+from datasources.spark.boundary.connect import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,18 +26,31 @@ def registered_formats(spark: SparkSession) -> frozenset[str]:
     return frozenset(name.lower() for name in getattr(spark, "_tidemark_formats", {}))
 
 
-def require_classic(spark: SparkSession) -> None:
-    """Raise on Spark Connect: sources live in the driver's processes, which a Connect client cannot reach.
+def require_session(spark: SparkSession) -> None:
+    """Raise where None is passed instead of a session.
+
+    Raises:
+        QueryError: it is None.
+    """
+    if spark is None:
+        raise QueryError("there is no Spark session: None was given instead.")
+
+
+def require_classic(spark: SparkSession, what: str) -> None:
+    """Raise on Spark Connect, for what has to read Spark's plans: a client has no access to them.
+
+    Args:
+        spark: the session.
+        what: the subject of the message, such as "a table in SQL".
 
     Raises:
         QueryError: naming where to run instead, or that there is no session.
     """
-    if spark is None:
-        raise QueryError("there is no Spark session: None was given instead.")
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
+    require_session(spark)
+    if is_connect(spark):
         raise QueryError(
-            "this session is a Spark Connect client. Tidemark registers its sources in the driver's own process: run "
-            "the job there (spark-submit, or a session without .remote(...))."
+            f"{what} needs Spark's plan, which a Spark Connect client does not have: run the job in the driver's own "
+            f"process (spark-submit, or a session without .remote(...))."
         )
 
 

@@ -15,12 +15,14 @@ from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.attach.attach import with_source_watermark
-from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.pushdown.aggregate_pushdown import push_aggregates
 from datasources.spark.pushdown.time_window import WINDOW_COLUMNS, TimeWindow
 from datasources.spark.scan.time_attributes import ROWTIME, time_metadata
 
 _NO_ROW_WATERMARK: Final = ""
+_PLACEHOLDER: Final = "\0"
 _numbers = itertools.count(1)
 
 
@@ -31,8 +33,8 @@ def windowed(
 
     The readers of the source group what they read, and Spark combines the groups: the results are those of
     ``df.groupBy(F.window(...), *keys).agg(...)``, at a lower cost. Late rows are dropped by Spark's rule. What readers
-    cannot compute exactly stays in Spark; the plan that `explain()` prints has `scan.aggregation` among the options of
-    the source where it does not.
+    cannot compute exactly stays in Spark, on Spark Connect all of it; the plan that `explain()` prints has
+    `scan.aggregation` among the options of the source where it does not.
 
     Args:
         df: a stream of a Tidemark source, attached (`read_stream`) or as `load()` returned it, with projections and
@@ -51,7 +53,6 @@ def windowed(
         QueryError: a column is missing or has the wrong type, an aggregate is malformed, or a name is there twice.
     """
     require_frame(df, "windowed()")
-    require_classic(df.sparkSession)
     if df.isStreaming and WATERMARK_COLUMN in df.columns:
         df = with_source_watermark(df)
     time, *names = [_column(df, name) for name in (attribute, *keys)]
@@ -66,7 +67,8 @@ def windowed(
         found = grouped.agg(*(F.expr(text).alias(name) for name, text in aggregates.items()))
     except AnalysisException as error:
         raise QueryError(f"an aggregate cannot be computed: {str(error).splitlines()[0]}") from error
-    pushed = push_aggregates(found, row_watermark=_NO_ROW_WATERMARK).frame
+    connect = is_connect(df.sparkSession)  # a client does not see the plan into which they would be pushed down
+    pushed = found if connect else push_aggregates(found, row_watermark=_NO_ROW_WATERMARK).frame
     window_time = F.expr("window_end - INTERVAL '0.001' SECOND").alias(
         "window_time", metadata=time_metadata(time=ROWTIME, delay_ms=None)
     )
@@ -75,17 +77,27 @@ def windowed(
 
 def _rows_with_windows(df: DataFrame, window: TimeWindow, time: str) -> DataFrame:
     view = f"tidemark_windowed_{next(_numbers)}"
-    df.createOrReplaceTempView(view)
-    try:
-        rows = df.sparkSession.sql(window.text(view, time))
-    finally:
-        df.sparkSession.catalog.dropTempView(view)
+    if is_connect(df.sparkSession):
+        rows = _of_frame(df, window, time)
+    else:
+        df.createOrReplaceTempView(view)
+        try:
+            rows = df.sparkSession.sql(window.text(view, time))
+        finally:
+            df.sparkSession.catalog.dropTempView(view)
     if not df.isStreaming:
         return rows
     event_time = time_metadata(time=None, delay_ms=0)
-    marked = rows.withColumn("window_end", F.col("window_end").alias("window_end", metadata=event_time))
+    end = F.col("window_end").alias("window_end", metadata=event_time)  # withColumn loses it on Spark Connect
+    marked = rows.select(*(end if name == "window_end" else _named(name) for name in rows.columns))
     marker = window.marker(view, time, is_local=isinstance(df.schema[time].dataType, TimestampNTZType))
     return marked if marker is None else marked.alias(marker.alias)
+
+
+def _of_frame(df: DataFrame, window: TimeWindow, time: str) -> DataFrame:
+    """Return the rows with their windows where Spark analyses the text later, when a view would be gone."""
+    text = window.text(_PLACEHOLDER, time).replace("{", "{{").replace("}", "}}")
+    return df.sparkSession.sql(text.replace(_PLACEHOLDER, "{rows}"), rows=df)
 
 
 def _named(name: str) -> Column:

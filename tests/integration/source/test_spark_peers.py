@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from tests.support.spark.scripted_stream import Running, Scripts, first_line, instant, running
 from watermark import SystemClock
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.connect, pytest.mark.usefixtures("tiny_queries")]
 
 IDLE = {"scan.watermark.idle-timeout": "1 s"}
 

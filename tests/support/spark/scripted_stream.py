@@ -49,6 +49,7 @@ ROCKSDB = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OF_SPARK = "__python_accumulator__"  # Spark Connect observes counters of its own
 _POLL_S = 0.03
 DEADLINE_S = 120.0  # for a machine that has much else to do: none of these waits is for something that takes so long
 _names = count()
@@ -200,11 +201,20 @@ class Running:
 
     def counted(self, what: str) -> int:
         """What the operators of a query counted under this name in all batches."""
-        return sum(row[what] for progress in self.progress for row in progress.observedMetrics.values())
+        observed = (each.observedMetrics for each in self.progress)
+        return sum(_metrics(row)[what] for rows in observed for name, row in rows.items() if _OF_SPARK not in name)
 
     def _note(self) -> None:
         for progress in self.query.recentProgress:
             self._seen[progress.batchId] = progress
+
+
+def _metrics(row: Any) -> dict[str, Any]:
+    """A row of observed metrics; a client of Spark Connect gets its values and its schema as two columns."""
+    found = row.asDict()
+    if set(found) != {"values", "schema"}:
+        return dict(found)
+    return dict(zip((each["name"] for each in found["schema"]["fields"]), found["values"], strict=True))
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.over.aggregate_parsing import ParsedAggregates, parse_aggregates
 from datasources.spark.operators.over.frames.frame_spec import OverFrame, OverRule, Unit
 from datasources.spark.operators.over.over_processor import COUNTS, OverProcessor
-from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 _TIME = "__tidemark_rowtime"
@@ -99,7 +99,6 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
     _validate(df, rule, buckets)
     if not df.isStreaming:
         return _batch_over(df, aggregates, rule, time)
-    require_classic(df.sparkSession)
     time_attribute_of(df.schema)
     configure_state(df.sparkSession)
     return _operator(df, rule, parsed, time, buckets if names else 1)

@@ -34,7 +34,7 @@ from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_processor import COUNTS, SessionProcessor
 from datasources.spark.operators.sessions.session_step import WINDOW_COLUMNS, SessionRule
-from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
@@ -85,7 +85,6 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
     rule = SessionRule(keys=names, gap_us=gap_ms * 1_000, exact=exact)
     if not df.isStreaming:
         return _batch_session_windows(df, keys=names, time=time, gap_us=rule.gap_us)
-    require_classic(df.sparkSession)
     time_attribute_of(df.schema)
     configure_state(df.sparkSession)
     used_buckets = buckets if names else 1

@@ -125,8 +125,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
     if not probe.isStreaming:
         joined = batch_temporal_join(left, right, is_left=how == "left")
         return _with_condition(joined, right.fields, condition, is_left=how == "left")
-    require_classic(probe.sparkSession)
     if times[0] is None:
+        require_classic(probe.sparkSession, "a temporal join in processing time waits until the table is loaded; it")
         require_load_gate(probe, build)
     configure_state(probe.sparkSession)
     rule = JoinRule(

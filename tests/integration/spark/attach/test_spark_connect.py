@@ -1,48 +1,118 @@
-"""A client of Spark Connect, with a server of its own: no listener of ours, no classic session."""
+"""Clients of Spark Connect: the server is a process of its own, which is killed and started again."""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
+import threading
+from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from datasources.spark.adapter.application_coordinator import ENDPOINT_FILE
 from tests.support.installed import ROOT
-from tests.support.spark.scripted_stream import Scripts, first_line
-from tests.support.spark.spark_home import link_spark_home
+from tests.support.kafka.kafka_orders import BASE, MINUTE, order, orders
+from tests.support.spark.connect_server import ConnectServer
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 
 JOB = "tests.support.spark.connect_job"
+DEADLINE_S = 240
+
+
+def start_client(server: ConnectServer, directory: Path, **job: Any) -> subprocess.Popen[str]:
+    given = directory / "job.json"
+    given.write_text(json.dumps(job), encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+    return subprocess.Popen(
+        [sys.executable, "-m", JOB, server.remote, str(given)],
+        cwd=directory,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def results(directory: Path) -> dict[int, int]:
+    """The windows that the sink committed, and how many rows each has; no window comes twice."""
+    found: dict[int, int] = {}
+    log = directory / "_spark_metadata"
+    for entry in sorted(log.glob("[0-9]*"), key=lambda path: int(path.name)) if log.exists() else ():
+        for line in entry.read_text(encoding="utf-8").splitlines()[1:]:
+            for row in pq.read_table(Path(json.loads(line)["path"].removeprefix("file://"))).to_pylist():
+                assert row["start"] not in found, "a window was emitted twice"
+                found[row["start"]] = row["n"]
+    return {(start - BASE) // MINUTE: n for start, n in sorted(found.items())}
+
+
+def wait_until(condition: Any, client: subprocess.Popen[str]) -> None:
+    waiting = threading.Event()
+    for _ in range(DEADLINE_S * 10):
+        if condition():
+            return
+        if client.poll() is not None:
+            break
+        waiting.wait(0.1)
+    client.kill()
+    raise AssertionError(f"it never came true: {client.communicate()[1][-4_000:]}")
+
+
+@pytest.mark.kafka
+def test_a_query_goes_on_after_its_server_was_killed(kafka, tmp_path):
+    topic = kafka.create_topic(partitions=2)
+    job = {
+        "options": orders(kafka, topic),
+        "checkpoint": str(tmp_path / "checkpoint"),
+        "results": str(tmp_path / "results"),
+    }
+    kafka.produce(topic, 0, [order(n, BASE + n * 20_000) for n in range(12)])
+    kafka.produce(topic, 1, [order(100, BASE + 1_000), order(101, BASE + 2 * MINUTE + 10_000)])
+    with ConnectServer(tmp_path / "server") as server:
+        client = start_client(server, tmp_path, **job, is_bounded=False)
+        wait_until(lambda: results(tmp_path / "results") == {0: 4, 1: 3}, client)
+        (endpoint,) = server.scratch.glob(f"blockmgr-*/{ENDPOINT_FILE}")
+        assert stat.S_IMODE(endpoint.stat().st_mode) == 0o600
+        server.kill()
+        client.kill()  # it would try for minutes to find its session again
+        client.communicate(timeout=DEADLINE_S)
+        kafka.produce(topic, 1, [order(102, BASE + 10 * MINUTE)])
+        kafka.produce(topic, 0, [order(103, BASE + 10 * MINUTE)])
+        server.start()
+        client = start_client(server, tmp_path, **job, is_bounded=True)
+        output, error = client.communicate(timeout=DEADLINE_S)
+        assert client.returncode == 0, error[-4_000:]
+        assert json.loads(output.splitlines()[-1])["client"].startswith("pyspark.sql.connect")
+    assert results(tmp_path / "results") == {0: 4, 1: 3, 2: 4, 3: 3}
 
 
 @pytest.mark.long
-def test_a_stream_that_was_never_attached_and_a_secret_that_spark_would_show_are_refused(tmp_path):
-    scripts = Scripts(tmp_path / "scripts")
-    scripts.append("s-0", (1, "a", "a1"), (12, "b", "b12"))
-    given = tmp_path / "options.json"
-    given.write_text(json.dumps(scripts.options()))
-    home = link_spark_home(tmp_path / "spark-home")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_HOME": str(home)}
+@pytest.mark.kafka
+@pytest.mark.mysql
+def test_what_is_marked_for_it_passes_on_a_client(tmp_path):
+    """The contract of operators, the operators of ours, and a query of each connector."""
     done = subprocess.run(
-        [sys.executable, "-m", JOB, str(given)],
-        cwd=tmp_path,
-        env=environment,
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "connect and not classic and not full and not long",
+            "tests",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "TIDEMARK_TEST_CONNECT": "1"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1_200,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-4_000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found["client"].startswith("pyspark.sql.connect")
-    assert found["columns"] == ["ts", "k", "v", "_watermark", "_heartbeat"]
-    line = first_line(Exception(found["error"]))
-    assert "[TIDEMARK_QUERY]" in line
-    assert "was not attached" in line
-    assert found["rows"] == 0
-    for refusal in found["refused"]:
-        assert "option 'kafka.ssl.key.pem' is a secret that Spark would show" in refusal
-        assert "s3cr3t-value" not in refusal
+    assert done.returncode == 0, done.stdout[-8_000:]

@@ -14,7 +14,7 @@ from tests.support.forms import full
 from tests.support.oracles.oracle import CASES, load_case, oracle_stream
 from tests.support.spark.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.connect, pytest.mark.usefixtures("operator_queries")]
 
 QUERIES = {
     "over_range": ("SUM(v)", OverFrame.range(10_000)),
@@ -49,6 +49,7 @@ def test_over_gives_flinks_answer_at_any_size_of_batches(spark, tmp_path, name, 
         assert run.counted("late_rows") == len(load_case(name).rows) - len(found)
 
 
+@pytest.mark.classic
 def test_available_now_gives_the_whole_answer_of_a_bounded_stream_and_ends(spark, tmp_path):
     attached = with_source_watermark(answer_of(oracle_stream(spark, tmp_path, "stream_00", 16), "over_range"))
     found: list[tuple[Any, ...]] = []

@@ -16,7 +16,7 @@ from datasources.spark.operators import session_windows
 from tests.support.oracles.oracle import SCHEMA, load_case, normal_rows, oracle_stream
 from tests.support.spark.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.connect, pytest.mark.usefixtures("operator_queries")]
 
 GAP_MS = 7_000
 

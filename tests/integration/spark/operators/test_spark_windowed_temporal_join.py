@@ -16,7 +16,7 @@ from tests.support.forms import full_cases
 from tests.support.oracles.oracle_joins import JoinCase, load_join_case
 from tests.support.spark.scripted_stream import DEADLINE_S, DyingSink, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.connect, pytest.mark.usefixtures("operator_queries")]
 
 WINDOW_MS = 10_000
 OUTER_MS = 30_000
