@@ -13,8 +13,10 @@ from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 
 _OLDEST: Final = (4, 2)
-_NEEDED: Final = ("py4j",)
-"""Protobuf is needed by some operators only, which ask for it themselves."""
+_JAVA_GATEWAY: Final = "py4j"
+"""What PySpark with sessions of its own needs. Operators that need protobuf ask for it themselves."""
+_WITH_SESSIONS: Final = "pyspark.core"
+"""What a client of Spark Connect (`pyspark-client`) lacks."""
 
 
 _ARCHIVE: Final = "/pyspark/python/lib/pyspark.zip"
@@ -46,9 +48,8 @@ def require_pyspark(*, version: Callable[[], str] = _installed, is_there: Callab
     if numbers < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
         raise EnvironmentProblem(f"PySpark {found} is too old, Tidemark needs {oldest} or newer: {WITH_SPARK}")
-    for module in _NEEDED:
-        if not is_there(module):
-            raise EnvironmentProblem(f"The package {module}, which PySpark needs, is missing: {WITH_SPARK}")
+    if is_there(_WITH_SESSIONS) and not is_there(_JAVA_GATEWAY):
+        raise EnvironmentProblem(f"The package {_JAVA_GATEWAY}, which PySpark needs, is missing: {WITH_SPARK}")
 
 
 def prefer_installed_pyspark() -> None:

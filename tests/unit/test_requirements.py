@@ -41,6 +41,10 @@ def test_a_missing_package_is_named(module, sentence):
     assert raised.value.message == f"{sentence}: {COMMAND}"
 
 
+def test_a_client_of_spark_connect_needs_no_gateway_to_java():
+    require_pyspark(version=lambda: "4.2.0", is_there=lambda name: name not in {"pyspark.core", "py4j"})
+
+
 def test_what_is_installed_here_will_do():
     require_pyspark()
 

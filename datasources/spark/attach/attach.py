@@ -25,7 +25,7 @@ from pyspark.sql.types import StructType
 from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
-from datasources.spark.boundary.connect import is_connect
+from datasources.spark.boundary.connect import is_connect, set_in_session
 from datasources.spark.plans.mark_attached import mark_attached
 from datasources.spark.plans.session_checks import (
     EXCHANGE_REUSE,
@@ -121,8 +121,12 @@ def projected(column: AttachedColumn, delay_ms: int) -> Column:
 
 def _require_session(df: DataFrame) -> None:
     require_working_settings(df.sparkSession)
-    if is_connect(df.sparkSession) or not registered_formats(df.sparkSession):  # its queries have no listener
-        df.sparkSession.conf.set(EXCHANGE_REUSE, "false")
+    has_listener = registered_formats(df.sparkSession) and not is_connect(df.sparkSession)  # which sets it for a query
+    if not has_listener and not set_in_session(df.sparkSession, EXCHANGE_REUSE, "false"):
+        raise QueryError(
+            f"the definition of a pipeline can change no setting, and one would hide the watermark from operators. "
+            f"Add it to the pipeline's specification, spark-pipeline.yml: configuration: {{{EXCHANGE_REUSE}: 'false'}}"
+        )
 
 
 def _behind_barrier(df: DataFrame) -> DataFrame:

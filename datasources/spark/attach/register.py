@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
@@ -65,10 +66,11 @@ def register_formats(
         CoordinatorError: the configured port cannot be bound. On Spark Connect the first query finds that out.
     """
     require_session(spark)
-    redact_options(spark)
+    hides_secrets = redact_options(spark)
     if functions is not None:
         spark._tidemark_functions = dict(functions)  # noqa: SLF001 - lives as long as the session
     binding = _binding_on_connect(spark) if is_connect(spark) else _binding_here(spark)
+    binding = replace(binding, hides_secrets=hides_secrets)
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:
         if again or known.get(source.name()) != (source, binding):
@@ -90,7 +92,6 @@ def _binding_here(spark: SparkSession) -> Binding:
         spark._tidemark_listener = listener  # noqa: SLF001 - lives as long as the session
     return Binding(
         endpoint=coordinator.endpoint,
-        hides_secrets=True,
         defaults=session_defaults(spark),
         functions=session_functions(spark),
         is_watched=observer is not None,
@@ -105,7 +106,6 @@ def _binding_on_connect(spark: SparkSession) -> Binding:
     slots = _slots_on_connect(spark)
     return Binding(
         coordinator=settings,
-        hides_secrets=True,
         defaults=session_defaults(spark),
         functions=session_functions(spark),
         is_watched=settings.page is not None,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError
 from datasources.secret_keys import is_secret_key, redaction_pattern, secret_values
+from datasources.spark.boundary.connect import set_in_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,11 +27,16 @@ _BY_SPARK: Final = re.compile(r"secret|password|token|access[.]?key|url", re.IGN
 """The defaults of both settings; they are searched in the key and in the value."""
 
 
-def redact_options(spark: SparkSession) -> None:
-    """Let Spark redact the values of secret options, besides those that the session redacts already."""
+def redact_options(spark: SparkSession) -> bool:
+    """Let Spark redact the values of secret options, besides those that the session redacts already.
+
+    Returns:
+        Whether it does: the definition of a pipeline can change no setting.
+    """
     ours, present = redaction_pattern(), str(spark.conf.get(_PATTERN, "") or "")
-    if not present.endswith(ours):
-        spark.conf.set(_PATTERN, _WIDENED.format(present, ours) if present else ours)
+    if present.endswith(ours):
+        return True
+    return set_in_session(spark, _PATTERN, _WIDENED.format(present, ours) if present else ours)
 
 
 def require_hidden_by_spark(options: Mapping[str, str]) -> None:

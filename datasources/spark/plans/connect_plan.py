@@ -143,4 +143,6 @@ def _frame(df: DataFrame, relation: Any) -> DataFrame:
         def plan(self, session: object) -> Any:  # noqa: ARG002 - as PySpark calls it
             return relation
 
-    return type(df)(Sent(None), df.sparkSession)
+    sent = Sent(None)
+    sent._root_plan_id = relation.common.plan_id  # noqa: SLF001 - by which `frame["column"]` finds its frame
+    return type(df)(sent, df.sparkSession)

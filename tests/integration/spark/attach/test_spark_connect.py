@@ -91,28 +91,37 @@ def test_a_query_goes_on_after_its_server_was_killed(kafka, tmp_path):
     assert results(tmp_path / "results") == {0: 4, 1: 3, 2: 4, 3: 3}
 
 
-@pytest.mark.long
-@pytest.mark.kafka
-@pytest.mark.mysql
-def test_what_is_marked_for_it_passes_on_a_client(tmp_path):
-    """The contract of operators, the operators of ours, and a query of each connector."""
+def run_on_connect(paths: tuple[str, ...]) -> None:
+    """Run what is marked for it there, in a process whose session is a client with a server of its own."""
+    chosen = "connect and not classic and not full and not long"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "connect and not classic and not full and not long",
-            "tests",
-        ],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, *paths],
         cwd=ROOT,
         env={**os.environ, "TIDEMARK_TEST_CONNECT": "1"},
         capture_output=True,
         text=True,
-        timeout=1_200,
+        timeout=580,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-8_000:]
+    assert " passed" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.kafka
+@pytest.mark.mysql
+def test_a_query_of_each_connector_and_two_of_a_group_run_on_a_client():
+    run_on_connect(("tests/integration/spark/attach/test_spark_connectors.py",))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("tests/contract",),
+        ("tests/integration/spark/operators",),
+        ("tests/integration/spark/scan", "tests/integration/source/test_spark_peers.py"),
+    ],
+    ids=["operators of Spark", "operators of ours", "time attributes and peers"],
+)
+def test_what_is_marked_for_it_passes_on_a_client(paths):
+    run_on_connect(paths)

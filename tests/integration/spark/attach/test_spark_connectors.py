@@ -82,7 +82,8 @@ def test_the_calls_of_the_dataframe_api_have_one_result(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (1, "a", "1"), (12, "b", "2"), (13, "a", "3"), (25, "c", "4"))
     register(spark)
-    attached = with_source_watermark(scripts.loaded(spark)).where("v <> '3'")
+    attached = with_source_watermark(scripts.loaded(spark))
+    attached = attached.where(attached["v"] != "3")
     counts = windowed(attached, {"n": "COUNT(*)"}, window=TimeWindow.tumble("10 s"), attribute="ts")
     rows, _ = drain(counts.selectExpr("unix_timestamp(window_end)", "n"))
     assert rows == [(10, 1), (20, 1)]

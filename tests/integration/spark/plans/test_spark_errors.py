@@ -12,6 +12,7 @@ from datasources import ScriptedDataSource, register, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError
 from datasources.spark.adapter.binding import Binding
 from datasources.spark.plans.session_checks import require_classic
+from datasources.sql import TableEnvironment
 from tests.support.spark.scripted_stream import FORMAT, Scripts, drain, first_line, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -217,13 +218,13 @@ def test_a_setting_that_delays_results_is_a_warning(spark, scripts, caplog):
     assert any(NO_DATA in record.getMessage() for record in caplog.records)
 
 
-def test_spark_connect_is_refused_with_a_way_out():
+def test_what_needs_a_plan_is_refused_on_spark_connect_with_a_way_out():
     client = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(QueryError) as caught:
-        require_classic(client)
+        require_classic(client, "SQL over tables with a watermark")
     assert_message(caught.value, "TIDEMARK_QUERY", "Spark Connect", "spark-submit")
     with pytest.raises(QueryError, match="Spark Connect"):
-        register(client)
+        TableEnvironment(client)
 
 
 def test_only_a_loaded_stream_with_its_hidden_columns_can_be_attached(spark, scripts):

@@ -51,3 +51,13 @@ def test_the_version_is_read_before_any_other_field(kind, monkeypatch):
     versions(monkeypatch, "0.2.0")
     sent = pickle.dumps(READERS[kind])
     assert sent.index(b"same_version") < sent.index(b"datasources.spark.scan.scan")
+
+
+def test_the_version_of_a_client_is_read_before_its_settings(monkeypatch):
+    """A class that a client of Spark Connect registers is unpickled by the server."""
+    versions(monkeypatch, "0.2.0")
+    sent = pickle.dumps(Binding())
+    assert sent.index(b"same_version") < sent.index(b"CoordinatorSettings")
+    versions(monkeypatch, "0.1.0")
+    with pytest.raises(EnvironmentProblem, match=r"0\.2\.0 and this worker 0\.1\.0"):
+        pickle.loads(sent)
