@@ -17,6 +17,10 @@ from datasources.spark.scan.schema import METADATA_KEY
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+SEVERAL_STREAMS: Final = (
+    "several streams are put together in the DataFrame, so its rows have no watermark of their own. Attach "
+    "each, with with_source_watermark(df) directly on the loaded DataFrame, and union or join the results."
+)
 _CHOOSING: Final = frozenset({"project", "filter", "subquery_alias", "with_columns", "with_columns_renamed", "drop"})
 _ARITHMETIC: Final = frozenset({"+", "-"})
 
@@ -60,10 +64,7 @@ def _sources(df: DataFrame, relation: Any) -> Iterator[Any]:
     """Give the streaming sources whose row watermarks become those of a relation's rows."""
     children = _children(relation)
     if len(children) > 1 and SIDE_COLUMN not in _frame(df, relation).columns:
-        raise QueryError(
-            "several streams are put together in the DataFrame, so its rows have no watermark of their own. Attach "
-            "each, with with_source_watermark(df) directly on the loaded DataFrame, and union or join the results."
-        )
+        raise QueryError(SEVERAL_STREAMS)
     for child in children:
         yield from _sources(df, child)
     if children:

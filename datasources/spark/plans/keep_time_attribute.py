@@ -15,6 +15,7 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import QueryError
+from datasources.grammar.literals import quoted
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans import connect_plan
 from datasources.spark.plans.plan_walk import attached_delays_ms, projected_expression
@@ -44,8 +45,10 @@ def keep_time_attribute(df: DataFrame, column: str, *, shift: str | None = None)
     _require_no_past(df, column, shift)
     delay_ms = _delay_of(df)
     marks = time_metadata(time=ROWTIME, delay_ms=delay_ms)
-    restored = F.col(f"`{column}`").alias(column, metadata=marks)  # withColumn loses the marks on Spark Connect
-    return df.select(*(restored if name == column else F.col(f"`{name}`") for name in df.columns))
+    restored = F.col(quoted(column)).alias(column, metadata=marks)
+    if is_connect(df.sparkSession):  # where withColumn loses the marks
+        return df.select(*(restored if name == column else F.col(quoted(name)) for name in df.columns))
+    return df.withColumn(column, restored)  # other columns may have one name
 
 
 def _require_no_past(df: DataFrame, column: str, shift: str | None) -> None:

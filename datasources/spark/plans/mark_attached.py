@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from datasources.errors import QueryError
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.options.scan_options import ATTACHED
-from datasources.spark.plans.connect_plan import with_source_option
+from datasources.spark.plans.connect_plan import SEVERAL_STREAMS, with_source_option
 from datasources.spark.plans.plan_walk import items, kind, watermarked_sources
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ def mark_attached(df: DataFrame) -> DataFrame:
     plan = df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
     sources = watermarked_sources(plan)
     if not sources:
-        raise QueryError(
-            "several streams are put together in the DataFrame, so its rows have no watermark of their own. Attach "
-            "each, with with_source_watermark(df) directly on the loaded DataFrame, and union or join the results."
-        )
+        raise QueryError(SEVERAL_STREAMS)
     marked = _with_marked(df.sparkSession, plan, sources)
     if marked is plan:
         return df

@@ -87,9 +87,7 @@ def _rows_with_windows(df: DataFrame, window: TimeWindow, time: str) -> DataFram
             df.sparkSession.catalog.dropTempView(view)
     if not df.isStreaming:
         return rows
-    event_time = time_metadata(time=None, delay_ms=0)
-    end = F.col("window_end").alias("window_end", metadata=event_time)  # withColumn loses it on Spark Connect
-    marked = rows.select(*(end if name == "window_end" else _named(name) for name in rows.columns))
+    marked = rows.withMetadata("window_end", time_metadata(time=None, delay_ms=0))
     marker = window.marker(view, time, is_local=isinstance(df.schema[time].dataType, TimestampNTZType))
     return marked if marker is None else marked.alias(marker.alias)
 
