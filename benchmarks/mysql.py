@@ -1,4 +1,4 @@
-"""make bench-mysql: a snapshot of two million rows and two binlogs, beside Spark JDBC, connectorx and Flink CDC.
+"""make bench-mysql: a snapshot of eight million rows and two binlogs, beside Spark JDBC, connectorx and Flink CDC.
 
 One server, one Spark session, the same two tasks at a time for each side, alternating; sinks that take everything and
 do nothing. Before anything is timed all sides read the table once and must agree on what it holds. Writes
@@ -45,7 +45,7 @@ from datasources.errors import EnvironmentProblem
 __all__ = ["main"]
 
 RESULTS: Final = Path(__file__).parent / "results" / "mysql.json"
-ROWS: Final = 2_000_000
+ROWS: Final = 8_000_000
 BULK_ROWS: Final = 1_000_000
 SINGLE_ROWS: Final = 200_000
 ROUNDS: Final = 3

@@ -19,7 +19,7 @@ from typing import Any, Final
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.config.mysql_options import StartupMode
 from datasources.mysql.connection.connection import OtherServer
-from datasources.mysql.planning.batch_end import change_batch, snapshot_batch
+from datasources.mysql.planning.batch_end import BatchEnds
 from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.planning.irrelevant_ranges import find_irrelevant_range
 from datasources.mysql.planning.snapshot_progress import SnapshotProgress
@@ -99,6 +99,7 @@ class MySqlEnumerator:
         self._clock = clock or SystemClock()
         self._files = LogFiles(view.query)
         self._chunks = ChunkPlanner(view.connect, settings.captured, chunk_size=plan.chunk_size)
+        self._batch_ends = BatchEnds(settings)
         self._state: MySqlState | None = None
         self._end: LogEnd | None = None
         self._end_position = 0
@@ -242,8 +243,9 @@ class MySqlEnumerator:
         return self._progress.to_json(self._state)
 
     def close(self) -> None:
-        """Close the connection and the thread."""
+        """Close the connection and the threads."""
         self._chunks.close()
+        self._batch_ends.close()
         self._view.close()
 
     # -- internals --
@@ -399,7 +401,7 @@ class MySqlEnumerator:
         assert self._end is not None
         max_bytes = min(self._plan.max_bytes, room)
         try:
-            batch = change_batch(self._settings, state, self._end, max_bytes, unread=self._unread)
+            batch = self._batch_ends.change_batch(state, self._end, max_bytes, unread=self._unread)
         except OtherServer:
             self._connect_anew()
             return state, {}
@@ -435,7 +437,7 @@ class MySqlEnumerator:
         assert state.position is not None
         if self._plan.mode is StartupMode.SNAPSHOT:
             return state  # the whole snapshot has one position
-        return snapshot_batch(self._settings, state, self._end, self._plan.max_bytes)
+        return self._batch_ends.snapshot_batch(state, self._end, self._plan.max_bytes)
 
     def _is_due(self, written: MySqlState, current: MySqlState) -> bool:
         is_old = self._clock.monotonic_ns() - self._written_ns >= self._plan.heartbeat_ms * _NS_PER_MS

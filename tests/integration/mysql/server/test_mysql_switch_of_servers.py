@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
+from datasources.errors import SourceUnavailable
 from datasources.mysql.data_source import MySqlDataSource
-from datasources.mysql.planning import batch_end
+from datasources.mysql.planning import batch_end, mysql_enumerator
 from datasources.mysql.server import server_switch
 from tests.support.forms import full, full_cases
 from tests.support.mysql.mysql_pair import Pair
@@ -186,6 +189,47 @@ def test_a_batch_ended_by_bytes_ends_at_the_same_gtid_at_another_server(pair: Pa
             assert _rows(read_batch(reader, {}, recording.offset(batch))) == _recorded(recording, batch), batch
         finally:
             reader.stop()
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["found", "lost"])
+def test_ends_that_are_searched_ahead_are_those_that_planning_finds(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+):
+    begin = pair.old.execute("SHOW BINARY LOG STATUS")[0]
+    start = {"file": begin[0], "pos": str(begin[1])}
+    bound = pair.options(
+        scan__startup__mode="specific-offset",
+        scan__max_bytes_per_batch="3000",
+        scan__max_rows_per_batch="100000",
+        **{f"scan__startup__specific_offset__{key}": value for key, value in start.items()},
+    )
+    for _ in range(10):
+        pair.change(pair.old)
+    ahead = []
+
+    class Searched(batch_end.BatchEnds):
+        def _found_ahead(self, _batch: Any, _max_bytes: int) -> None:
+            return None
+
+    class Ahead(batch_end.BatchEnds):
+        def _found_ahead(self, batch: Any, max_bytes: int) -> Any:
+            if fails and self._ahead is not None:
+                lost: Future[Any] = Future()
+                lost.set_exception(SourceUnavailable("the connection broke"))
+                self._ahead = replace(self._ahead, found=lost)
+            ahead.append(super()._found_ahead(batch, max_bytes))
+            return ahead[-1]
+
+    planned = []
+    for ends in (Searched, Ahead):
+        monkeypatch.setattr(mysql_enumerator, "BatchEnds", ends)
+        recording = Recording(tmp_path / ends.__name__).create()
+        with LocalQuery(bound, recording) as query:
+            _all(query)
+        states = [recording.state(batch) for batch in range(recording.planned())]
+        planned.append([(each.position, each.to, each.to_gtid) for each in states])
+    assert planned[0] == planned[1]
+    assert [found is None for found in ahead].count(fails) > 3
 
 
 @pytest.mark.parametrize(
