@@ -1,7 +1,8 @@
-"""The tables in Prometheus' text format, with Flink's metric names.
+"""The tables in Prometheus' text format, with Flink's nouns under Prometheus' rules for names and units.
 
 A value that is not known is left out: no sample is better than a number that means something else. Times and durations
-are in milliseconds, as the Flink metrics of these names are. Sources: Flink's metrics reference, FLIP-33, FLIP-513.
+are in seconds, and counters end in `_total`. Sources: Prometheus' naming practices; Flink's metrics reference,
+FLIP-33, FLIP-513.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from datasources.task_counters import TASK_COUNTERS
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """Every Prometheus reads this version of the format."""
 
+_MS_PER_S: Final = 1_000
 _SOURCE_LABELS: Final = ("source", "name", "query", "group")
 _SPLIT_LABELS: Final = (*_SOURCE_LABELS, "split")
 
@@ -31,12 +33,17 @@ class MetricMeaning:
     """One metric.
 
     ``name`` is as it is scraped, without the `_total` of a counter, which only grows from the start of the process on.
+    Values of one in seconds are in milliseconds in the tables.
     """
 
     name: str
     key: str
     is_counter: bool = False
     help: str
+
+    def sample(self, value: int) -> float:
+        """Return a table's value in the unit of the metric."""
+        return value / _MS_PER_S if self.name.endswith("_seconds") else value
 
 
 def _gauge(name: str, key: str, text: str) -> MetricMeaning:
@@ -48,100 +55,110 @@ def _counter(name: str, key: str, text: str) -> MetricMeaning:
 
 
 _SOURCE_METRICS: Final = (
-    _gauge("tidemark_source_currentWatermark", "watermark", "Combined watermark of the source, ms since the epoch."),
     _gauge(
-        "tidemark_source_maxDesiredWatermark",
+        "tidemark_source_watermark_timestamp_seconds",
+        "watermark",
+        "Combined watermark of the source, seconds since the epoch.",
+    ),
+    _gauge(
+        "tidemark_source_max_desired_watermark_timestamp_seconds",
         "max_allowed",
-        "How far a split may go in the newest batch, ms since the epoch; only with alignment.",
+        "How far a split may go in the newest batch, seconds since the epoch; only with alignment.",
     ),
     _gauge("tidemark_source_batch", "batch", "Number of the source's newest batch."),
     _gauge(
-        "tidemark_source_lastPlanned",
+        "tidemark_source_last_planned_timestamp_seconds",
         "time",
-        "Driver's clock when the source last planned; all of its figures are of that time, ms since the epoch.",
+        "Driver's clock when the source last planned; all of its figures are of that time, seconds since the epoch.",
     ),
     _gauge("tidemark_source_splits", "split_count", "Number of splits."),
     _gauge(
-        "tidemark_source_unansweredSplits",
+        "tidemark_source_unanswered_splits",
         "unanswered_splits",
         "Number of splits whose server does not answer; they are planned with their last known ends.",
     ),
-    _counter("tidemark_source_numLateRecords", "late_rows", "Rows behind the source's watermark."),
-    _gauge("tidemark_source_maxLateness", "max_lateness_ms", "Largest lateness of a row so far, ms."),
+    _counter("tidemark_source_late_records", "late_rows", "Rows behind the source's watermark."),
+    _gauge("tidemark_source_max_lateness_seconds", "max_lateness_ms", "Largest lateness of a row so far, seconds."),
     *(_counter(f"tidemark_source_{each.metric}", each.key, each.help) for each in TASK_COUNTERS),
 )
 _SPLIT_METRICS: Final = (
-    _gauge("tidemark_split_currentWatermark", "watermark", "Watermark of the split, ms since the epoch."),
     _gauge(
-        "tidemark_split_watermarkAlignmentDrift",
+        "tidemark_split_watermark_timestamp_seconds", "watermark", "Watermark of the split, seconds since the epoch."
+    ),
+    _gauge(
+        "tidemark_split_watermark_alignment_drift_seconds",
         "drift",
-        "Watermark of the split minus that of the slowest split of its group, ms; only with alignment.",
+        "Watermark of the split minus that of the slowest split of its group, seconds; only with alignment.",
     ),
-    _gauge("tidemark_split_pendingRecords", "lag", "Positions that are not planned yet."),
+    _gauge("tidemark_split_pending_records", "lag", "Positions that are not planned yet."),
     _gauge(
-        "tidemark_split_currentEmitEventTimeLag",
+        "tidemark_split_watermark_lag_seconds",
         "watermark_lag",
-        "Driver's clock minus the watermark of the split, ms. Flink measures at the newest record instead: this "
-        "is larger by the delay of the strategy, and keeps growing while no record comes.",
+        "Driver's clock minus the watermark of the split, seconds. Flink's currentEmitEventTimeLag is measured at the "
+        "newest record instead: this is larger by the delay of the strategy, and keeps growing while no record comes.",
     ),
-    _counter("tidemark_split_numLateRecords", "late_rows", "Rows behind the source's watermark."),
-    _gauge("tidemark_split_maxLateness", "max_lateness_ms", "Largest lateness of a row so far, ms."),
-    _counter("tidemark_split_numDeadLetters", "dead_letters", "Records that were written to the dead letter topic."),
+    _counter("tidemark_split_late_records", "late_rows", "Rows behind the source's watermark."),
+    _gauge("tidemark_split_max_lateness_seconds", "max_lateness_ms", "Largest lateness of a row so far, seconds."),
+    _counter("tidemark_split_dead_letters", "dead_letters", "Records that were written to the dead letter topic."),
 )
 _SNAPSHOT_METRICS: Final = (
     _gauge(
-        "tidemark_source_isSnapshotting",
+        "tidemark_source_snapshotting",
         "is_running",
         "1 while tables are read, 0 afterwards; this and the following only of sources that read tables.",
     ),
-    _counter("tidemark_source_numSnapshotSplitsProcessed", "chunks", "Chunks of tables that were read."),
+    _counter("tidemark_source_snapshot_splits_processed", "chunks", "Chunks of tables that were read."),
     _gauge(
-        "tidemark_source_numSnapshotSplitsRemaining",
+        "tidemark_source_snapshot_splits_remaining",
         "chunks_left",
         "Chunks of tables that are not read yet, by the server's estimate of rows.",
     ),
-    _counter("tidemark_source_numSnapshotRecords", "rows", "Rows of tables that were read."),
+    _counter("tidemark_source_snapshot_records", "rows", "Rows of tables that were read."),
     _gauge(
-        "tidemark_source_numSnapshotRecordsRemaining",
+        "tidemark_source_snapshot_records_remaining",
         "rows_left",
         "Rows of tables that are not read yet, by the server's estimate.",
     ),
     _gauge(
-        "tidemark_source_snapshotRecordsPerSecond",
+        "tidemark_source_snapshot_records_per_second",
         "rows_per_second",
         "Rows of tables that were read, per second since the run began.",
     ),
-    _gauge("tidemark_source_snapshotTimeLeft", "left_ms", "How long the reading of tables will take at this rate, ms."),
+    _gauge(
+        "tidemark_source_snapshot_time_left_seconds",
+        "left_ms",
+        "How long the reading of tables will take at this rate, seconds.",
+    ),
 )
 _LOAD_GATE_METRICS: Final = (
     _gauge(
-        "tidemark_source_isHeld",
+        "tidemark_source_held",
         "is_waiting",
         "1 while the source is not read because those that it waits for are not loaded, 0 afterwards; this and "
         "the following only of sources with scan.hold.until.",
     ),
-    _gauge("tidemark_source_heldTime", "waiting_ms", "How long it has been waiting, ms."),
+    _gauge("tidemark_source_held_seconds", "waiting_ms", "How long it has been waiting, seconds."),
     _gauge(
-        "tidemark_source_isLoading",
+        "tidemark_source_loading",
         "is_loading",
         "1 while others have to wait for the source to be loaded, 0 afterwards; this and the following only of "
         "sources with scan.hold.name.",
     ),
     _gauge(
-        "tidemark_source_numLoadRecordsRemaining",
+        "tidemark_source_load_records_remaining",
         "unread",
         "Positions that have to be read before it is loaded, without those of tables.",
     ),
 )
 _LAG: Final = _gauge(
-    "tidemark_source_watermarkLag", "", "Driver's clock minus the combined watermark of the source, ms."
+    "tidemark_source_watermark_lag_seconds", "", "Driver's clock minus the combined watermark of the source, seconds."
 )
 _STATUS: Final = _gauge("tidemark_split_status", "status", "1 for the status that the split has, 0 for the others.")
 
 _UNANSWERED: Final = _gauge(
-    "tidemark_split_unansweredTime",
+    "tidemark_split_unanswered_seconds",
     "unanswered_since",
-    "How long the server of the split has not been answering, ms; only while it does not.",
+    "How long the server of the split has not been answering, seconds; only while it does not.",
 )
 
 METRICS: Final[Sequence[MetricMeaning]] = (
@@ -183,7 +200,7 @@ class _Collector(Collector):
         for table in self._tables:
             value = value_of(table)
             if value is not None:
-                family.add_metric(_labels(table), value)
+                family.add_metric(_labels(table), meaning.sample(value))
         return family
 
     def _splits(self, meaning: MetricMeaning, value_of: Callable[[Table, Table], int | None]) -> Metric:
@@ -193,7 +210,7 @@ class _Collector(Collector):
             for split in table["splits"]:
                 value = value_of(table, split)
                 if value is not None:
-                    family.add_metric([*labels, _text(split["split"])], value)
+                    family.add_metric([*labels, _text(split["split"])], meaning.sample(value))
         return family
 
     def _statuses(self) -> Metric:

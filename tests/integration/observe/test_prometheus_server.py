@@ -50,7 +50,7 @@ def test_every_panel_shows_a_running_query_and_the_alerts_its_state(spark, tmp_p
     (tmp_path / "prometheus").mkdir()
     with running(stream) as query, prometheus_server(tmp_path / "prometheus", page, FOLDER / "alerts.yml") as server:
         query.drain()
-        wait_until(lambda: _answered(server, "tidemark_split_watermarkAlignmentDrift"))
+        wait_until(lambda: _answered(server, "tidemark_split_watermark_alignment_drift_seconds"))
         wait_until(lambda: _answered(server, "rate(tidemark_source_batch[5m])"))  # two scrapes
         for panel in panels:
             for target in panel["targets"]:

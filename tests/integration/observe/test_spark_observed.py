@@ -60,7 +60,7 @@ def test_every_split_of_a_running_query_is_on_the_page_and_in_the_metrics(spark,
         assert slow["watermark_lag"] == table["time"] - 189_000
         assert table["max_allowed"] == 199_000
         families = {f.name: f for f in text_string_to_metric_families(asked(f"{page.rstrip('/')}/metrics").decode())}
-        lags = [f for name, f in families.items() if "pendingRecords" in name or "pending_records" in name]
+        lags = [f for name, f in families.items() if name == "tidemark_split_pending_records"]
         samples = {s.labels["split"]: s.value for s in lags[0].samples if s.labels["query"] == query.query.id}
         assert samples == {"s-0": 21, "s-1": 0}
     wait_until(lambda: not tables(page, query))  # a query that ended is gone at once

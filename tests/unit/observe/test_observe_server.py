@@ -88,7 +88,7 @@ def test_the_page_its_json_and_its_metrics_are_served_on_this_machine_only(obser
     assert (status, headers["Content-Length"]) == (200, str(len(body)))
     assert b"<!doctype html>" in body
     assert json.loads(request(observer, target="/api/sources")[2])["sources"][0]["name"] == "topic orders"
-    assert b"tidemark_split_currentWatermark" in request(observer, target="/metrics")[2]
+    assert b"tidemark_split_watermark_timestamp_seconds" in request(observer, target="/metrics")[2]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,15 @@ def samples(*tables):
     return found
 
 
+def in_units(name, expected):
+    """Values as the tables have them, milliseconds, in the unit that the name of a metric ends with."""
+    if not name.endswith("_seconds"):
+        return expected
+    if isinstance(expected, dict):
+        return {split: None if each is None else each / 1_000 for split, each in expected.items()}
+    return expected / 1_000
+
+
 def value(found, name, /, **labels):
     return found.get((f"tidemark_{name}", frozenset(labels.items())))
 
@@ -60,53 +69,56 @@ def found():
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("split_currentWatermark", {"orders-0": NOW_MS - 5_000, "orders-1": NOW_MS - 1_000, "orders-2": None}),
-        ("split_watermarkAlignmentDrift", {"orders-0": 0, "orders-1": 4_000, "orders-2": None}),
-        ("split_pendingRecords", {"orders-0": 17, "orders-1": 0, "orders-2": 0}),
-        ("split_currentEmitEventTimeLag", {"orders-0": 5_000, "orders-1": 1_000, "orders-2": None}),
-        ("split_numLateRecords_total", {"orders-0": 3, "orders-1": 0, "orders-2": 0}),
-        ("split_maxLateness", {"orders-0": 740, "orders-1": 0, "orders-2": 0}),
-        ("split_numDeadLetters_total", {"orders-0": 2, "orders-1": 0, "orders-2": 0}),
-        ("split_unansweredTime", {"orders-0": None, "orders-1": None, "orders-2": 12_000}),
+        (
+            "split_watermark_timestamp_seconds",
+            {"orders-0": NOW_MS - 5_000, "orders-1": NOW_MS - 1_000, "orders-2": None},
+        ),
+        ("split_watermark_alignment_drift_seconds", {"orders-0": 0, "orders-1": 4_000, "orders-2": None}),
+        ("split_pending_records", {"orders-0": 17, "orders-1": 0, "orders-2": 0}),
+        ("split_watermark_lag_seconds", {"orders-0": 5_000, "orders-1": 1_000, "orders-2": None}),
+        ("split_late_records_total", {"orders-0": 3, "orders-1": 0, "orders-2": 0}),
+        ("split_max_lateness_seconds", {"orders-0": 740, "orders-1": 0, "orders-2": 0}),
+        ("split_dead_letters_total", {"orders-0": 2, "orders-1": 0, "orders-2": 0}),
+        ("split_unanswered_seconds", {"orders-0": None, "orders-1": None, "orders-2": 12_000}),
     ],
 )
-def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, name, expected):
-    assert {split: value(found, name, **SOURCE, split=split) for split in expected} == expected
+def test_each_split_has_its_metrics_and_what_is_not_known_is_left_out(found, name, expected):
+    assert {split: value(found, name, **SOURCE, split=split) for split in expected} == in_units(name, expected)
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("currentWatermark", NOW_MS - 5_000),
-        ("watermarkLag", 5_000),
-        ("maxDesiredWatermark", NOW_MS - 1_000),
+        ("watermark_timestamp_seconds", NOW_MS - 5_000),
+        ("watermark_lag_seconds", 5_000),
+        ("max_desired_watermark_timestamp_seconds", NOW_MS - 1_000),
         ("batch", 17),
-        ("lastPlanned", NOW_MS),
+        ("last_planned_timestamp_seconds", NOW_MS),
         ("splits", 3),
-        ("unansweredSplits", 1),
-        ("numLateRecords_total", 5),
-        ("maxLateness", 980),
-        ("numNullRowtimeRecords_total", 1),
-        ("numAheadRecords_total", 2),
-        ("numBadRecords_total", 3),
-        ("numDeadLetters_total", 8),
-        ("numNullValues_total", 4),
-        ("numLostPositions_total", 6),
-        ("isSnapshotting", 1),
-        ("numSnapshotSplitsProcessed_total", 12),
-        ("numSnapshotSplitsRemaining", 28),
-        ("numSnapshotRecords_total", 600_000),
-        ("numSnapshotRecordsRemaining", 1_400_000),
-        ("snapshotRecordsPerSecond", 55_000),
-        ("snapshotTimeLeft", 25_000),
-        ("isHeld", 1),
-        ("heldTime", 9_000),
-        ("isLoading", 1),
-        ("numLoadRecordsRemaining", 1_200),
+        ("unanswered_splits", 1),
+        ("late_records_total", 5),
+        ("max_lateness_seconds", 980),
+        ("null_rowtime_records_total", 1),
+        ("ahead_records_total", 2),
+        ("bad_records_total", 3),
+        ("dead_letters_total", 8),
+        ("null_values_total", 4),
+        ("lost_positions_total", 6),
+        ("snapshotting", 1),
+        ("snapshot_splits_processed_total", 12),
+        ("snapshot_splits_remaining", 28),
+        ("snapshot_records_total", 600_000),
+        ("snapshot_records_remaining", 1_400_000),
+        ("snapshot_records_per_second", 55_000),
+        ("snapshot_time_left_seconds", 25_000),
+        ("held", 1),
+        ("held_seconds", 9_000),
+        ("loading", 1),
+        ("load_records_remaining", 1_200),
     ],
 )
 def test_a_source_has_its_watermark_and_its_totals(found, name, expected):
-    assert value(found, f"source_{name}", **SOURCE) == expected
+    assert value(found, f"source_{name}", **SOURCE) == in_units(name, expected)
 
 
 def test_a_split_has_exactly_one_of_the_statuses(found):
@@ -126,29 +138,33 @@ def test_nothing_is_rendered_that_is_not_listed(found):
 def test_a_snapshot_that_is_done_has_nothing_left_and_one_that_just_began_no_time():
     labels = {**SOURCE, "group": ""}
     done = samples(table(snapshot=snapshot(status="done", table=None, chunks=40, rows=9, rows_estimated=9)))
-    assert value(done, "source_isSnapshotting", **labels) == 0
-    assert value(done, "source_numSnapshotSplitsRemaining", **labels) == 0
-    assert value(done, "source_numSnapshotRecordsRemaining", **labels) == 0
-    assert value(samples(table(snapshot=snapshot(seconds_left=None))), "source_snapshotTimeLeft", **labels) is None
-    assert not any("napshot" in name for name, _ in samples(table()))
+    assert value(done, "source_snapshotting", **labels) == 0
+    assert value(done, "source_snapshot_splits_remaining", **labels) == 0
+    assert value(done, "source_snapshot_records_remaining", **labels) == 0
+    assert (
+        value(samples(table(snapshot=snapshot(seconds_left=None))), "source_snapshot_time_left_seconds", **labels)
+        is None
+    )
+    assert not any("snapshot" in name for name, _ in samples(table()))
 
 
 def test_a_source_that_was_released_is_held_no_more_and_one_that_is_loaded_has_nothing_left():
     labels = {**SOURCE, "group": ""}
     found = samples(table(hold=hold(status="released", released=4), load=load(status="loaded", unread=0)))
-    assert value(found, "source_isHeld", **labels) == 0
-    assert value(found, "source_heldTime", **labels) is None
-    assert value(found, "source_isLoading", **labels) == 0
-    assert value(found, "source_numLoadRecordsRemaining", **labels) == 0
+    assert value(found, "source_held", **labels) == 0
+    assert value(found, "source_held_seconds", **labels) is None
+    assert value(found, "source_loading", **labels) == 0
+    assert value(found, "source_load_records_remaining", **labels) == 0
     plain = samples(table())
-    assert not any(word in name for name, _ in plain for word in ("Held", "held", "oading", "Load"))
+    assert not any(word in name for name, _ in plain for word in ("held", "loading", "load_"))
 
 
 def test_a_source_without_watermark_alignment_or_query_has_no_such_samples():
     found = samples(table(split("a", watermark=None), watermark=None, query=None))
     names = {name for name, _ in found}
     assert not names & {
-        f"tidemark_source_{name}" for name in ("currentWatermark", "watermarkLag", "maxDesiredWatermark")
+        f"tidemark_source_{name}"
+        for name in ("watermark_timestamp_seconds", "watermark_lag_seconds", "max_desired_watermark_timestamp_seconds")
     }
     labels = {"source": "run-1", "name": "topic orders", "query": "", "group": ""}
     assert value(found, "source_batch", **labels) == 17
@@ -160,12 +176,12 @@ def test_a_source_without_watermark_alignment_or_query_has_no_such_samples():
 def test_a_name_is_read_back_as_it_was(text):
     found = samples(table(split(text), name=text, group=text))
     labels = {"source": "run-1", "name": text, "query": "6c1f2a", "group": text, "split": text}
-    assert value(found, "split_pendingRecords", **labels) == 0
+    assert value(found, "split_pending_records", **labels) == 0
 
 
 def test_half_a_surrogate_pair_does_not_stop_the_scrape():
     assert (
-        value(samples(table(split("a\ud800"))), "split_pendingRecords", **{**SOURCE, "group": "", "split": "a?"}) == 0
+        value(samples(table(split("a\ud800"))), "split_pending_records", **{**SOURCE, "group": "", "split": "a?"}) == 0
     )
 
 
@@ -177,7 +193,7 @@ def test_no_table_is_no_sample_and_still_readable():
 
 def test_milliseconds_keep_all_their_digits():
     found = samples(table(split("a", watermark=1_760_000_000_123)))
-    assert value(found, "split_currentWatermark", **{**SOURCE, "group": ""}, split="a") == 1_760_000_000_123
+    assert value(found, "split_watermark_timestamp_seconds", **{**SOURCE, "group": ""}, split="a") == 1_760_000_000.123
     assert "NaN" not in render_metrics([table(split("a"))]).decode()
 
 

@@ -64,9 +64,9 @@ def test_the_page_and_the_metrics_show_them(query, registry):
         for family in text_string_to_metric_families(sampler.latest.metrics.decode())
         for sample in family.samples
     }
-    assert found["tidemark_split_currentWatermark", "a-0"] == 5_000
-    assert found["tidemark_source_currentWatermark", None] == source["watermark"] == 5_000
-    assert found["tidemark_split_numLateRecords_total", "a-0"] == source["late_rows"] == 1
+    assert found["tidemark_split_watermark_timestamp_seconds", "a-0"] == 5
+    assert found["tidemark_source_watermark_timestamp_seconds", None] * 1_000 == source["watermark"] == 5_000
+    assert found["tidemark_split_late_records_total", "a-0"] == source["late_rows"] == 1
     assert set(sampler.history.read("run-1")["splits"]) == set(rows)
 
 

@@ -120,9 +120,11 @@ def test_a_leader_that_hangs_is_seen_in_the_progress_and_in_the_metrics_until_it
     assert first["unanswered_reason"]
     assert (second["unanswered_since"], second["unanswered_reason"]) == (None, None)
     scraped = render_metrics([{**hung, "source": "s", "name": topic, "query": None, "group": None}]).decode()
-    wanted = f'tidemark_split_unansweredTime{{group="",name="{topic}",query="",source="s",split="{first["split"]}"}}'
+    wanted = (
+        f'tidemark_split_unanswered_seconds{{group="",name="{topic}",query="",source="s",split="{first["split"]}"}}'
+    )
     assert [line for line in scraped.splitlines() if line.startswith(wanted)]
-    assert scraped.count("\ntidemark_split_unansweredTime{") == 1
+    assert scraped.count("\ntidemark_split_unanswered_seconds{") == 1
     cluster.resume(1)
     again = eventually(query, lambda shown: shown["unanswered_splits"] == 0)
     assert [split["unanswered_since"] for split in again["splits"]] == [None, None]
