@@ -179,7 +179,7 @@ def replay(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A tim
 
 
 @app.command()
-def sql(
+def sql(  # noqa: PLR0913, PLR0917 - options of the command line
     file: Annotated[Path | None, typer.Option("-f", "--file", metavar="FILE", help="Run this script.")] = None,
     text: Annotated[
         str | None, typer.Option("-e", "--execute", metavar="TEXT", help="Run these statements, after the file's.")
@@ -191,6 +191,9 @@ def sql(
     conf: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")
     ] = None,
+    remote: Annotated[
+        str | None, typer.Option(metavar="URL", help="Run on this Spark Connect server, such as sc://spark.example.")
+    ] = None,
     no_wait: Annotated[  # noqa: FBT002 - a flag of the command line
         bool, typer.Option("--no-wait", help="End after the last statement; queries that still run are stopped.")
     ] = False,
@@ -199,9 +202,8 @@ def sql(
     from datasources.sql.shell.shell_command import ShellRequest, run_shell
     from datasources.sql.shell.shell_session import parse_settings
 
-    request = ShellRequest(
-        file=file, text=text, catalog=catalog, settings=parse_settings(conf or ()), is_awaited=not no_wait
-    )
+    settings = parse_settings([*(conf or ()), *([] if remote is None else [f"spark.remote={remote}"])])
+    request = ShellRequest(file=file, text=text, catalog=catalog, settings=settings, is_awaited=not no_wait)
     raise typer.Exit(run_shell(request, _console()))
 
 

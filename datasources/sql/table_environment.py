@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
 from datasources.grammar.source_text import SqlText
-from datasources.spark.plans.session_checks import require_classic
+from datasources.spark.plans.session_checks import require_session
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute import show, tables
 from datasources.sql.execute.explain import explain
@@ -41,12 +41,12 @@ class TableEnvironment:
     `sql` runs any statement, as Spark's does; `query` and `execute` have one type of result each.
 
     Args:
-        spark: a classic session; Tidemark's formats are registered with it.
+        spark: a session, also one of Spark Connect; Tidemark's formats are registered with it.
         catalog: where tables live: None = in memory, a directory = one file per table, or a catalog of your own.
         settings: initial SET values.
 
     Raises:
-        QueryError: the session is a Spark Connect client.
+        QueryError: there is no session.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class TableEnvironment:
         catalog: Catalog | str | Path | None = None,
         settings: dict[str, str] | None = None,
     ) -> None:
-        require_classic(spark, "SQL over tables with a watermark")
+        require_session(spark)
         kept = Settings(settings)
         opened = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
         self._state = SessionState(

@@ -28,8 +28,7 @@ from pyspark.sql.streaming.listener import (
 
 from datasources.errors import QueryError
 from datasources.source.coordination.server import Coordinator
-from datasources.spark.plans.grouping_checks import endless_grouping
-from datasources.spark.plans.join_checks import lossy_join
+from datasources.spark.plans.incomplete import incomplete_plan
 from datasources.spark.plans.load_gate_checks import builds_by_name, gate_options_of
 from datasources.spark.plans.plan_walk import forgets_duplicates_at_once, has_attachment
 from datasources.spark.plans.session_checks import EXCHANGE_REUSE, require_working_settings
@@ -88,7 +87,7 @@ class QueryListener(StreamingQueryListener):
             sources = gate_options_of(plan)
             lossy = None
             if has_attachment(plan):
-                lossy = lossy_join(plan) or endless_grouping(plan)
+                lossy = incomplete_plan(plan)
                 query.streamingQuery().sparkSessionForStream().conf().set(EXCHANGE_REUSE, "false")
         except (Py4JError, AttributeError) as error:
             return f"Spark does not let its plan be read, so it cannot be checked: {str(error)[:200]}"

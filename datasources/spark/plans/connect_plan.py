@@ -6,7 +6,8 @@ The messages are those of Spark Connect's protocol (spark/connect/relations.prot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import QueryError
@@ -15,7 +16,7 @@ from datasources.spark.plans.plan_walk import SIDE_COLUMN
 from datasources.spark.scan.schema import METADATA_KEY
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 SEVERAL_STREAMS: Final = (
     "several streams are put together in the DataFrame, so its rows have no watermark of their own. Attach "
@@ -23,6 +24,7 @@ SEVERAL_STREAMS: Final = (
 )
 _CHOOSING: Final = frozenset({"project", "filter", "subquery_alias", "with_columns", "with_columns_renamed", "drop"})
 _ARITHMETIC: Final = frozenset({"+", "-"})
+_WORD: Final = re.compile(r"\w+")
 
 
 def with_source_option(df: DataFrame, key: str, value: str) -> DataFrame:
@@ -34,6 +36,28 @@ def with_source_option(df: DataFrame, key: str, value: str) -> DataFrame:
     relation = _relation(df)
     is_changed = [_set_option(source, key, value) for source in _sources(df, relation)]
     return _frame(df, relation) if any(is_changed) else df
+
+
+def sql_with_views(spark: SparkSession, text: str, views: Mapping[str, DataFrame]) -> DataFrame:
+    """Return the result of a query in SQL that names views, which stay known to it.
+
+    Args:
+        spark: a client of Spark Connect.
+        text: the query.
+        views: by name, in the order in which they were made. Those that the text does not name are not sent.
+
+    Raises:
+        PySparkException: Spark refuses the text.
+    """
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.connect.plan import SQL, SubqueryAlias
+
+    words = set(_WORD.findall(text))
+    # The server makes a temporary view of each, in this order, and drops those below a view when that one is made.
+    named = [SubqueryAlias(frame._plan, name) for name, frame in reversed([*views.items()]) if name in words]  # noqa: SLF001 - PySpark hides the plan
+    found: DataFrame = ConnectFrame(SQL(text, views=named), spark)
+    found.schema  # noqa: B018 - Spark analyses the text now, as it does in the driver's process
+    return found
 
 
 def gives_windows(df: DataFrame) -> bool:

@@ -18,12 +18,16 @@ def endless_grouping(plan: Any) -> str | None:
         if kind(node) == "Expand" and node.isStreaming():
             lost = _time_that_is_left_out(node)
             if lost is not None:
-                return (
-                    f"a grouping set leaves out {lost}, which is event time: nothing closes such a group of a "
-                    f"stream, so its row would never come. Name the window in every grouping set: GROUP BY "
-                    f"window_start, window_end, ROLLUP (...)."
-                )
+                return left_out(lost)
     return None
+
+
+def left_out(time: str) -> str:
+    """Return why a grouping set without an event time is refused, and what to write instead."""
+    return (
+        f"a grouping set leaves out {time}, which is event time: nothing closes such a group of a stream, so its row "
+        f"would never come. Name the window in every grouping set: GROUP BY window_start, window_end, ROLLUP (...)."
+    )
 
 
 def _time_that_is_left_out(expand: Any) -> str | None:

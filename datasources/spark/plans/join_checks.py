@@ -11,11 +11,17 @@ side has the mark. A row of the other side that comes later, a window by its sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from datasources.spark.plans.plan_walk import items, kind, nodes
 from datasources.spark.scan.time_attributes import DELAY_KEY
 
+SEMI_OF_RESULTS: Final = (
+    "Spark loses rows of a LEFT SEMI JOIN of two streams where a side is the result of an aggregation or of another "
+    "operator that waits for the watermark. Write SELECT DISTINCT with the columns of the left side, the time of its "
+    "window among them, FROM ... JOIN ... ON the same condition."
+)
+"""Why such a join is refused, and what to write instead."""
 _WAITING = frozenset({"Aggregate", "Distinct"})
 _EQUALITIES = frozenset({"EqualTo", "EqualNullSafe"})
 
@@ -34,12 +40,16 @@ def _semi_of_results(join: Any) -> str | None:
     if str(join.joinType().sql()) != "LEFT SEMI":
         return None
     found = next((node for child in items(join.children()) for node in nodes(child) if _comes_late(node)), None)
-    if found is None:
-        return None
+    return None if found is None else SEMI_OF_RESULTS
+
+
+def half_marked(time: str, other: str) -> str:
+    """Return why a join by two times of which only the first is event time is refused, and what to write instead."""
     return (
-        "Spark loses rows of a LEFT SEMI JOIN of two streams where a side is the result of an aggregation or of "
-        "another operator that waits for the watermark. Write SELECT DISTINCT with the columns of the left side, the "
-        "time of its window among them, FROM ... JOIN ... ON the same condition."
+        f"two streams are joined by {time} = {other}, and only {time} is event time: Spark would forget its rows when "
+        f"the watermark passes them, and those of {other} that come later would not match. Join by two times that are "
+        f"both event time (window_end, or the column 'window'), or by a computed value, {time} + INTERVAL 0 SECONDS, "
+        f"for which nothing is forgotten."
     )
 
 
@@ -62,13 +72,7 @@ def _half_marked(join: Any) -> str | None:
             continue
         marked, plain = sorted((equality.left(), equality.right()), key=_is_marked, reverse=True)
         if _is_marked(marked) and not _is_marked(plain):
-            time, other = str(marked.sql()), str(plain.sql())
-            return (
-                f"two streams are joined by {time} = {other}, and only {time} is event time: Spark would forget its "
-                f"rows when the watermark passes them, and those of {other} that come later would not match. Join "
-                f"by two times that are both event time (window_end, or the column 'window'), or by a computed value, "
-                f"{time} + INTERVAL 0 SECONDS, for which nothing is forgotten."
-            )
+            return half_marked(str(marked.sql()), str(plain.sql()))
     return None
 
 

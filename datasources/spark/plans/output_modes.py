@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException
+from datasources.spark.boundary.refusals import REFUSALS, message_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,13 +25,8 @@ def unsupported_streaming(frame: DataFrame, modes: Sequence[str] = _MODES) -> st
     for mode in modes:
         try:
             checker.checkForStreaming(plan, getattr(known, mode)())
-        except (AnalysisException, Py4JJavaError) as refusal:
-            reasons.append(_first_line(refusal))
+        except REFUSALS as refusal:
+            reasons.append(message_of(refusal).split("\n", 1)[0].rstrip(";"))
         else:
             return None
     return next((reason for reason in reasons if "output mode" not in reason), reasons[0])
-
-
-def _first_line(refusal: Exception) -> str:
-    text = str(refusal.java_exception.getMessage()) if isinstance(refusal, Py4JJavaError) else str(refusal)
-    return text.split("\n", 1)[0].rstrip(";")

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans.explained_plan import analyzed_text, explained, physical_text
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.insert_changes import sink_line
 from datasources.sql.execute.queries import PlannedQuery, planned_query
@@ -90,6 +92,9 @@ def _above(line: str, *inputs: str) -> str:
 
 def _spark(frame: DataFrame) -> str:
     """Spark's physical plan; of a stream the logical one, because there is no other before a batch is run."""
+    if is_connect(frame.sparkSession):
+        shown = explained(frame)
+        return (analyzed_text(shown) if frame.isStreaming else physical_text(shown)).strip()
     execution = frame._jdf.queryExecution()  # noqa: SLF001 - explain() only prints, and refuses streams
     if not frame.isStreaming:
         return str(execution.executedPlan().toString()).strip()

@@ -12,8 +12,8 @@ from pyspark.errors import AnalysisException
 from datasources.errors import SqlError, TidemarkError, UpdatingQueryError
 from datasources.grammar.lexer import TokenKind, tokenize
 from datasources.near_matches import near_matches
-from datasources.spark.plans.grouping_checks import endless_grouping
-from datasources.spark.plans.join_checks import lossy_join
+from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans.incomplete import incomplete
 from datasources.spark.plans.output_modes import unsupported_streaming
 from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates, push_aggregates
 from datasources.sql.planner.tree import attributes_of
@@ -116,6 +116,8 @@ def _planned(state: SessionState, source: SqlText, relations: StatementRelations
 
 
 def _require_rows_that_stay(frame: DataFrame) -> None:
+    if is_connect(frame.sparkSession):
+        return  # as above: an INSERT fails at its start
     if (reason := unsupported_streaming(frame, modes=("Append",))) is not None:
         raise UpdatingQueryError(f"The rows of this query change: {reason}")
 
@@ -172,6 +174,8 @@ def _planned_result(
 ) -> QueryResult:
     """Return the result of a rewritten query."""
     frame = _query_frame(state, plan, source, relations)
+    if relations.changes is None and is_connect(state.spark):
+        return QueryResult(frame=frame)  # a client sees no plan: Spark says at the start what it cannot run
     if relations.changes is None:
         if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
             raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
@@ -188,7 +192,7 @@ def _query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relation
     if plan.is_untouched:
         return state.spark.sql(source.text)
     try:
-        frame = state.spark.sql(plan.text)
+        frame = relations.views.sql(plan.text)
     except AnalysisException as refusal:
         raise _unknown_column(refusal, source, relations) or refusal from None
     _require_complete(frame)
@@ -199,10 +203,7 @@ def _query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relation
 
 def _require_complete(frame: DataFrame) -> None:
     """Refuse a stream of which rows would be missing, before it is started."""
-    if not frame.isStreaming:
-        return
-    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
-    reason = lossy_join(plan) or endless_grouping(plan)
+    reason = incomplete(frame)
     if reason is not None:
         raise SqlError(reason)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from datasources.errors import SqlError
 from datasources.grammar.lexer import TokenKind, meaningful, tokenize
 from datasources.grammar.source_text import SqlText
+from datasources.spark.plans.session_checks import require_classic
 from datasources.sql.execute.change_tables import ChangeTables, require_one_meaning, require_plain_reads
 from datasources.sql.planner.change_tables import current_rows_of
 from datasources.sql.planner.over_frame import over_line
@@ -18,7 +19,7 @@ from datasources.sql.planner.temporal.temporal_plan import LoadGateNames, plan_t
 from datasources.sql.planner.tree import scan_of
 from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
-from datasources.sql.query.views import make_view, relation_of
+from datasources.sql.query.views import StatementViews, make_view, relation_of
 from datasources.sql.settings import LateRowsMode, RuntimeMode
 from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
@@ -52,9 +53,9 @@ class StatementRelations:
         self._source = source
         self._view_definitions: dict[str, ViewDefinition] = {}
         self._settings = planner.settings.typed
-        self._views: list[str] = []
         self._load_gate_names = LoadGateNames()
         self._reads_changes = reads_changes
+        self.views = StatementViews(spark)
         self.tables: list[PlannedTable] = []
         self.steps: list[QueryStep] = []
         self.changes: ChangeTables | None = None
@@ -87,6 +88,7 @@ class StatementRelations:
         ]
         if not changing or not self.is_streaming:
             return
+        require_classic(self._spark, f"a query over a table that changes ('{changing[0]}')")
         require_plain_reads(changing[0], reads, mentions_watermark=mentions_watermark)
         has_ttl = any(self._ttl_ms(each.use) is not None for each in reads)
         self.changes = ChangeTables(self._planner, self._statement(), self._ttl_ms if has_ttl else None)
@@ -153,8 +155,7 @@ class StatementRelations:
     def run(self, step: QueryStep) -> Relation:
         """Make the view of a step and return its relation, analysed by Spark."""
         self.steps.append(step)
-        self._views.append(step.view)
-        return make_view(self._spark, step)
+        return make_view(self.views, step)
 
     def session_windows(
         self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
@@ -210,7 +211,7 @@ class StatementRelations:
             (probe.name, probe.needs_row_watermark) if isinstance(probe, TableUse) else (probe.view, False)
         )
         return self._view(
-            planned.frame(self._planner, needs_row_watermark=has_row_watermark),
+            planned.frame(self._planner, self.views, needs_row_watermark=has_row_watermark),
             name,
             has_row_watermark=has_row_watermark,
         )
@@ -231,16 +232,13 @@ class StatementRelations:
         return [self._planner.column_names(table) for table in found if isinstance(table, TableDefinition)]
 
     def close(self) -> None:
-        """Drop the temporary views; DataFrames that were made of them keep their plans."""
-        for view in self._views:
-            self._spark.catalog.dropTempView(view)
-        self._views.clear()
+        """Drop the views; DataFrames that were made of them stay as they are."""
+        self.views.drop()
 
     def _view(self, frame: DataFrame, name: str, *, has_row_watermark: bool) -> Relation:
         letters = "".join(c if c.isalnum() else "_" for c in name)
         view = f"tidemark_{letters}_{next(_numbers)}"
-        frame.createOrReplaceTempView(view)
-        self._views.append(view)
+        self.views.make(view, frame)
         return relation_of(frame, view, has_row_watermark=has_row_watermark)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
 from datasources.grammar.literals import quoted
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
+from datasources.spark.boundary.refusals import REFUSALS
 from datasources.spark.options.scan_options import ATTACHED, STATEMENT
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.connectors import unknown_connector
@@ -84,9 +83,9 @@ class TableFrames:
             reader = reader.schema(", ".join(f"{quoted(c.name)} {c.spark_type}" for c in scan.columns))
         try:
             loaded = reader.load()
-        except (PySparkException, Py4JJavaError) as error:
+            known = {name.lower() for name in loaded.columns}  # on Spark Connect the format is looked for now
+        except REFUSALS as error:
             raise unknown_connector(scan.table, scan.connector, error) or error from None
-        known = {name.lower() for name in loaded.columns}
         for column in scan.columns:
             if column.name.lower() not in known:
                 raise SchemaError(

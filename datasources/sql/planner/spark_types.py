@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
-
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from typing import TYPE_CHECKING
 
 from datasources.grammar.literals import quoted
+from datasources.spark.boundary.refusals import REFUSALS, message_of
 from datasources.sql.text.substitute import in_parentheses
 from datasources.sql.types.expression_types import TypeOracleError
 
@@ -16,9 +14,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["SparkTypes"]
-
-_REFUSALS: Final = (PySparkException, Py4JJavaError)
-"""Spark's analyser also throws what PySpark has no class for: its internal errors, invalid precisions of types."""
 
 
 class SparkTypes:
@@ -41,13 +36,13 @@ class SparkTypes:
             return {}
         try:
             return self._analysed(expressions, columns)
-        except _REFUSALS:
+        except REFUSALS:
             return {name: self._one(name, text, columns) for name, text in expressions.items()}
 
     def _one(self, name: str, text: str, columns: Mapping[str, str]) -> str:
         try:
             return self._analysed({name: text}, columns)[name]
-        except _REFUSALS as refusal:
+        except REFUSALS as refusal:
             raise TypeOracleError(name, spark_reason(refusal)) from None
 
     def _analysed(self, expressions: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
@@ -61,8 +56,5 @@ class SparkTypes:
 
 def spark_reason(refusal: Exception) -> str:
     """Return the first sentence of an error of Spark's analyser, without its query context."""
-    if isinstance(refusal, Py4JJavaError):
-        message = str(refusal.java_exception.getMessage())
-    else:
-        message = str(getattr(refusal, "desc", None) or refusal)
+    message = str(getattr(refusal, "desc", None) or message_of(refusal))
     return message.split("SQLSTATE", maxsplit=1)[0].split(";\n", maxsplit=1)[0].strip().rstrip(".;")

@@ -1,4 +1,4 @@
-"""Runs the steps of a query in a Spark session: a step becomes a temporary view whose columns carry time properties.
+"""Runs the steps of a query in a Spark session: a step becomes a view whose columns carry time properties.
 
 Spark propagates a column's metadata through projections, renames, filters, unions and views, and drops it where a new
 value is computed. A time attribute is valid in just these cases, so its validity is stored in the metadata; a step only
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
+from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans.connect_plan import sql_with_views
 from datasources.spark.scan.time_attributes import TIME_KEY, time_metadata
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, QueryStep, Relation, RelationColumn
 from datasources.sql.types.time_kind import TimeKind
@@ -40,25 +42,59 @@ def column_metadata(
     return metadata
 
 
-def make_view(spark: SparkSession, step: QueryStep) -> Relation:
-    """Make the temporary view of a step and return its relation.
+class StatementViews:
+    """The views that one statement makes, and the DataFrames of texts that name them.
+
+    In the driver's process they are temporary views: a DataFrame keeps the plan that Spark made of them, so they end
+    with the statement. Spark Connect analyses a text at each use of its DataFrame, so there they travel with it.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._is_connect = is_connect(spark)
+        self._frames: dict[str, DataFrame] = {}
+
+    def make(self, name: str, frame: DataFrame) -> None:
+        """Give a DataFrame a name, under which later texts find it."""
+        self._frames[name] = frame
+        if not self._is_connect:
+            frame.createOrReplaceTempView(name)
+
+    def table(self, name: str) -> DataFrame:
+        """Return a view that was made here."""
+        return self._frames[name].alias(name) if self._is_connect else self._spark.table(name)
+
+    def sql(self, text: str) -> DataFrame:
+        """Return the result of a query in Spark SQL."""
+        return sql_with_views(self._spark, text, self._frames) if self._is_connect else self._spark.sql(text)
+
+    def drop(self) -> None:
+        """Drop the views; DataFrames that were made of them stay as they are."""
+        if not self._is_connect:
+            for name in self._frames:
+                self._spark.catalog.dropTempView(name)
+        self._frames.clear()
+
+
+def make_view(views: StatementViews, step: QueryStep) -> Relation:
+    """Make the view of a step and return its relation.
 
     Raises:
         SqlError: Spark refuses the text; its first line is the reason.
     """
-    frame = step_frame(spark, step)
-    frame.createOrReplaceTempView(step.view)
+    frame = step_frame(views, step)
+    views.make(step.view, frame)
     return relation_of(frame, step.view)
 
 
-def step_frame(spark: SparkSession, step: QueryStep) -> DataFrame:
+def step_frame(views: StatementViews, step: QueryStep) -> DataFrame:
     """Return the result of a step with its time properties."""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
     metadata_of = _column_metadata(step)
     try:
-        frame = spark.sql(step.text)
+        frame = views.sql(step.text)
         columns: list[Column] = [
             F.col(quoted(name)).alias(name, metadata=metadata_of[name.lower()])
             if name.lower() in metadata_of

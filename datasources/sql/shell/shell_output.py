@@ -13,6 +13,7 @@ from rich.text import Text
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import TidemarkError
+from datasources.spark.boundary.connect import is_connect
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.shell.interrupts import Interrupts, interruptible, noted_interrupts
 from datasources.terminal_text import plain
@@ -71,9 +72,10 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
         StreamingQueryException: the query failed.
     """
     with noted_interrupts() as interrupts:
-        query = _start(console, frame, trigger)
+        show = _ServerRows(console, frame) if is_connect(frame.sparkSession) else _BatchRows(console, frame)
+        query = _start(console, show, trigger)
         try:
-            _follow(console, query, interrupts)
+            _follow(console, query, show, interrupts)
         finally:
             query.stop()
 
@@ -93,18 +95,48 @@ def error_text(error: BaseException) -> str | None:
     return None
 
 
-def _start(console: Console, frame: DataFrame, trigger: str | None) -> StreamingQuery:
-    """Start a query that prints its batches: rows that stay if the stream has them, else rows that change."""
-    from pyspark.errors import AnalysisException
+class _BatchRows:
+    """The rows of a stream of this process, printed batch by batch."""
 
-    def show(batch: DataFrame, number: int) -> None:
+    def __init__(self, console: Console, frame: DataFrame) -> None:
+        self._console = console
+        self.writer = frame.writeStream.foreachBatch(self._print)
+
+    def print_new(self) -> None:
+        """Print nothing: Spark calls for each batch."""
+
+    def _print(self, batch: DataFrame, number: int) -> None:
         rows = _first_rows(batch)
         if rows:
             title = f"batch {number}" + (f", the first {MAX_ROWS} rows" if len(rows) > MAX_ROWS else "")
-            console.print(Text(title))
-            _print_table(console, batch.columns, rows[:MAX_ROWS])
+            self._console.print(Text(title))
+            _print_table(self._console, batch.columns, rows[:MAX_ROWS])
 
-    writer = frame.writeStream.foreachBatch(show)
+
+class _ServerRows:
+    """The rows of a stream of a server, where a function for batches would print: a table in the server's memory."""
+
+    def __init__(self, console: Console, frame: DataFrame) -> None:
+        self._console = console
+        self._spark = frame.sparkSession
+        self._table = f"tidemark_sql_{uuid4().hex}"
+        self._printed = 0
+        self.writer = frame.writeStream.format("memory").queryName(self._table)
+
+    def print_new(self) -> None:
+        """Print the rows that came since the last call."""
+        rows = self._spark.table(self._table).offset(self._printed)
+        while found := _first_rows(rows)[:MAX_ROWS]:
+            _print_table(self._console, rows.columns, found)
+            self._printed += len(found)
+            rows = self._spark.table(self._table).offset(self._printed)
+
+
+def _start(console: Console, show: _BatchRows | _ServerRows, trigger: str | None) -> StreamingQuery:
+    """Start a query that prints its batches: rows that stay if the stream has them, else rows that change."""
+    from pyspark.errors import AnalysisException
+
+    writer = show.writer
     if trigger is not None and trigger.lower() == "available-now":
         writer = writer.trigger(availableNow=True)
     elif trigger is not None:
@@ -120,13 +152,17 @@ def _start(console: Console, frame: DataFrame, trigger: str | None) -> Streaming
 
 def _collected(frame: DataFrame) -> list[Row]:
     """Return the first rows; Ctrl-C cancels the jobs of this statement, and not those of queries in the background."""
-    context, tag = frame.sparkSession.sparkContext, f"tidemark-sql-{uuid4()}"
+    spark, tag = frame.sparkSession, f"tidemark-sql-{uuid4()}"
+    if is_connect(spark):
+        add, cancel = spark.addTag, spark.interruptTag
+    else:  # in the driver's process a session's tags do not reach the job
+        add, cancel = spark.sparkContext.addJobTag, spark.sparkContext.cancelJobsWithTag
 
     def collect() -> list[Row]:
-        context.addJobTag(tag)  # a tag is its thread's own, and this thread ends with the statement
+        add(tag)  # a tag is its thread's own, and this thread ends with the statement
         return _first_rows(frame)
 
-    return interruptible(collect, lambda: context.cancelJobsWithTag(tag))
+    return interruptible(collect, lambda: cancel(tag))
 
 
 def _first_rows(frame: DataFrame) -> list[Row]:
@@ -140,12 +176,14 @@ def _first_rows(frame: DataFrame) -> list[Row]:
     return rows
 
 
-def _follow(console: Console, query: StreamingQuery, interrupts: Interrupts) -> None:
+def _follow(console: Console, query: StreamingQuery, show: _BatchRows | _ServerRows, interrupts: Interrupts) -> None:
     shown: str | None = None
     while not query.awaitTermination(_LOOK_S):
+        show.print_new()
         shown = _print_watermark(console, query, shown)
         if interrupts.is_pressed:
             raise KeyboardInterrupt
+    show.print_new()
     _print_watermark(console, query, shown)
 
 

@@ -15,6 +15,7 @@ from datasources.java import find_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_REMOTE: Final = "spark.remote"
 _LOG_SETTINGS: Final = {
     "spark.app.name": "tidemark sql",
     "spark.ui.showConsoleProgress": "false",
@@ -49,10 +50,14 @@ def _for_one_machine(settings: Mapping[str, str]) -> dict[str, str]:
 def start_session(settings: Mapping[str, str]) -> SparkSession:
     """Return the session of this process, or start one: on this machine, unless a setting names another master.
 
+    With the setting `spark.remote` it is a client of that Spark Connect server.
+
     Raises:
         EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message has the reason.
     """
-    find_java()
+    is_remote = _REMOTE in settings
+    if not is_remote:
+        find_java()
     if importlib.util.find_spec("pyspark") is None:
         raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")
     from pyspark.errors import PySparkRuntimeError
@@ -66,11 +71,28 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     # Source processes run the PATH's python3 otherwise, which may have none of our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder
-    for key, value in {**_LOG_SETTINGS, **_for_one_machine(settings), **settings}.items():
+    ours = {} if is_remote else {**_LOG_SETTINGS, **_for_one_machine(settings)}
+    for key, value in {**ours, **settings}.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        return _answering(builder.getOrCreate(), settings[_REMOTE]) if is_remote else builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise EnvironmentProblem(
             f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to list what is missing."
         ) from error
+
+
+def _answering(spark: SparkSession, remote: str) -> SparkSession:
+    """Return a client whose server answers.
+
+    Raises:
+        EnvironmentProblem: it does not, or refuses.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.version  # noqa: B018 - a call to the server
+    except PySparkException as error:
+        reason = str(error).splitlines()[0]
+        raise EnvironmentProblem(f"the Spark Connect server {remote} does not answer: {reason}") from error
+    return spark

@@ -20,7 +20,7 @@ from datasources.sql.query.block.relation import (
 )
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.query.scan.scanner import scan
-from datasources.sql.query.views import column_metadata, make_view, relation_of
+from datasources.sql.query.views import StatementViews, column_metadata, make_view, relation_of
 from datasources.sql.statements.catalog_objects import ViewDefinition
 from datasources.sql.text.query_tree import Block
 from datasources.sql.text.word_cursor import Words
@@ -157,7 +157,7 @@ class SparkRelations(_Relations):
 
     def run(self, step: QueryStep) -> Relation:
         self.steps.append(step)
-        return make_view(self.spark, step)
+        return make_view(StatementViews(self.spark), step)
 
     def session_windows(
         self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int

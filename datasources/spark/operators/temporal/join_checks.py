@@ -12,7 +12,7 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERM
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.operators.buckets.bucket_operator import require_buckets
 from datasources.spark.operators.buckets.rowtime_micros import require_time_column
-from datasources.spark.plans import connect_plan
+from datasources.spark.plans import connect_plan, explained_plan
 from datasources.spark.plans.plan_walk import gives_windows
 from datasources.spark.scan.schema import TimeAttribute, time_attribute_of
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
@@ -123,7 +123,9 @@ def _require_watermarks(probe: DataFrame, build: DataFrame, left: StructField) -
 def is_windowed(df: DataFrame) -> bool:
     """Return whether a stream consists of window results of an attached stream."""
     if is_connect(df.sparkSession):
-        return connect_plan.gives_windows(df)
+        return connect_plan.gives_windows(df) or (
+            df.isStreaming and explained_plan.gives_windows(explained_plan.analyzed_plan(df))
+        )
     return df.isStreaming and gives_windows(df._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark hides the plan
 
 

@@ -86,13 +86,13 @@ def temporal_frame(
     return frame.withColumn(ROW_WATERMARK_COLUMN, F.lit(None).cast("timestamp")) if needs_row_watermark else frame
 
 
-def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[PlannedBuild, ...]) -> DataFrame:
+def frame_of_windows(frames: TableFrames, windows: DataFrame, builds: tuple[PlannedBuild, ...]) -> DataFrame:
     """Return the rows of a query with their matches; of a stream the query groups by windows.
 
     Raises:
         QueryError: it does not, or the tables cannot be joined like that.
     """
-    rows = frames.spark.table(probe.view).drop(ROW_WATERMARK_COLUMN)
+    rows = windows.drop(ROW_WATERMARK_COLUMN)
     if rows.isStreaming and not is_windowed(rows):
         raise QueryError(
             "the left side of a join as of a time is a table of the catalog, or a query that groups a stream by "
@@ -143,9 +143,10 @@ def _joined(rows: DataFrame, versions: DataFrame, build: PlannedBuild) -> DataFr
             row_kind=row_kind,
             sequence=sequence,
         )
+        unnamed = [name for name in joined.columns if name.startswith(_UNNAMED)]  # on Spark Connect analysed now
     except PySparkException as refusal:
         raise QueryError(f"Spark refuses a part of ON: {str(refusal).splitlines()[0]}") from refusal
-    return joined.drop(*(name for name in joined.columns if name.startswith(_UNNAMED)))
+    return joined.drop(*unnamed)
 
 
 def _names(builds: tuple[PlannedBuild, ...], rows: DataFrame) -> list[str]:

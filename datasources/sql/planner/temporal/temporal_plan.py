@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
+    from datasources.sql.query.views import StatementViews
     from datasources.sql.resolve.resolved_table import ResolvedTable
 
 _NAME: Final = "scan.hold.name"
@@ -58,14 +59,14 @@ class PlannedTemporal:
     builds: tuple[PlannedBuild, ...]
     tables: tuple[PlannedTable, ...]
 
-    def frame(self, planner: TablePlanner, *, needs_row_watermark: bool) -> DataFrame:
+    def frame(self, planner: TablePlanner, views: StatementViews, *, needs_row_watermark: bool) -> DataFrame:
         """Return the joined rows.
 
         Raises:
             QueryError: the tables cannot be joined like that.
         """
         if isinstance(self.probe, Relation):
-            return frame_of_windows(planner.frames, self.probe, self.builds)
+            return frame_of_windows(planner.frames, views.table(self.probe.view), self.builds)
         return temporal_frame(planner.frames, self.probe, self.builds, needs_row_watermark=needs_row_watermark)
 
 

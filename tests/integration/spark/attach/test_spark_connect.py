@@ -110,7 +110,9 @@ def run_on_connect(paths: tuple[str, ...]) -> None:
 @pytest.mark.kafka
 @pytest.mark.mysql
 def test_a_query_of_each_connector_and_two_of_a_group_run_on_a_client():
-    run_on_connect(("tests/integration/spark/attach/test_spark_connectors.py",))
+    run_on_connect(
+        ("tests/integration/spark/attach/test_spark_connectors.py", "tests/integration/sql/test_sql_connect.py")
+    )
 
 
 @pytest.mark.long
@@ -118,6 +120,7 @@ def test_a_query_of_each_connector_and_two_of_a_group_run_on_a_client():
     "paths",
     [
         ("tests/contract",),
+        ("tests/integration/sql/execute",),
         ("tests/integration/spark/operators",),
         ("tests/integration/spark/scan", "tests/integration/source/test_spark_peers.py"),
     ],

@@ -12,7 +12,7 @@ from datasources.sql import StatementResult, TableEnvironment
 from tests.support.spark.scripted_stream import running, seconds, settings
 from tests.support.sql.sql_tables import scripted_table, write_records
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
+pytestmark = [pytest.mark.spark, pytest.mark.connect, pytest.mark.usefixtures("tiny_queries")]
 
 TS = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 COUNT = (
@@ -194,6 +194,7 @@ def test_a_batch_of_a_condition_obeys_no_option_of_the_watermark(t, tmp_path):
 # -- plans --
 
 
+@pytest.mark.classic
 def test_explain_shows_what_was_pushed(t, tmp_path):
     options = {"scan.watermark.idle-timeout": "1 min", "scan.watermark.alignment.group": "g"}
     options["scan.watermark.alignment.max-drift"] = "30 s"
