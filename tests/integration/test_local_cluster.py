@@ -147,7 +147,7 @@ def start_job(installed: Installed, topic: tuple[Any, str], name: str, master: s
 def run_job(installed: Installed, topic: tuple[Any, str], name: str, master: str, **faults: Any) -> tuple[Path, int]:
     """Run the job to its end, from its own directory, with the installed package only; return folder and status."""
     folder = installed.directory / name
-    (folder / "reads").mkdir(parents=True)
+    (folder / "reads").mkdir(parents=True, exist_ok=True)
     shutil.copy(JOB, folder / "job.py")
     options = orders(*topic, maxOffsetsPerTrigger=str(PARTITIONS * PER_BATCH))
     settings = {"master": master, "folder": str(folder), "options": options, **faults}
@@ -155,6 +155,7 @@ def run_job(installed: Installed, topic: tuple[Any, str], name: str, master: str
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
         "PYSPARK_PYTHON": str(installed.python),
         "PYSPARK_DRIVER_PYTHON": str(installed.python),
+        **({} if "archive" not in faults else {"PYSPARK_PYTHON": "./environment/bin/python"}),
         "SPARK_HOME": str(link_spark_home(folder / "spark-home")),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
@@ -211,6 +212,21 @@ def test_windows_and_watermarks_on_executors_are_those_of_one_process(local, clu
     assert cluster.outcome == local.outcome | {"driver": cluster.outcome["driver"]}
     assert cluster.offsets == local.offsets
     assert cluster.outcome["watermarks"][-1] == iso(watermark_at_the_end())[:23] + "Z"
+
+
+@pytest.mark.long
+def test_executors_take_the_package_from_an_archive(installed, topic, local):
+    """As the recipe has it: the archive is unpacked beside the job, where the driver's planners run, too."""
+    folder = installed.directory / "archive"
+    folder.mkdir()
+    archive = shutil.make_archive(str(folder / "environment"), "gztar", installed.directory / "venv")
+    shutil.unpack_archive(archive, folder / "environment", filter="fully_trusted")
+    settings = {"spark.archives": f"{archive}#environment"}
+    run = start_job(installed, topic, "archive", CLUSTER, settings=settings, archive=True)
+    assert run.windows == expected_windows()
+    assert run.offsets == local.offsets
+    homes = {Path(read["package"]).relative_to(folder / "spark-home" / "work").parts[2] for read in run.reads}
+    assert homes == {"environment"}
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@
 SETTINGS is a JSON file: `master`, `folder`, `options` of the Kafka source, and what shall go wrong, if anything:
 `stuck_at` = [split, first offset of the range] where a reader stops in the middle and its executor is killed,
 `deafen_in` = the batch in which the driver's coordinator closes, `executor_version` = the version that executors find.
+`settings` are further ones of Spark's.
 The folder then holds `outcome.json` and `reads/`: one line for every range that a reader began, with the executor that
 it ran in.
 
@@ -153,7 +154,7 @@ def session() -> SparkSession:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     builder = SparkSession.builder
-    for key, value in settings.items():
+    for key, value in {**settings, **JOB.get("settings", {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
