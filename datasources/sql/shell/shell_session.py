@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem, OptionError
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _REMOTE: Final = "spark.remote"
+_REMOTE_PORT: Final = 15002
+_REMOTE_TIMEOUT_S: Final = 10.0
 _LOG_SETTINGS: Final = {
     "spark.app.name": "tidemark sql",
     "spark.ui.showConsoleProgress": "false",
@@ -53,10 +57,13 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     With the setting `spark.remote` it is a client of that Spark Connect server.
 
     Raises:
-        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message has the reason.
+        OptionError: the server's address is none.
+        EnvironmentProblem: Java, PySpark or the server is missing, or Spark does not start; the message has the reason.
     """
     is_remote = _REMOTE in settings
-    if not is_remote:
+    if is_remote:
+        _require_server(settings[_REMOTE])
+    else:
         find_java()
     if importlib.util.find_spec("pyspark") is None:
         raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")
@@ -75,24 +82,28 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     for key, value in {**ours, **settings}.items():
         builder = builder.config(key, value)
     try:
-        return _answering(builder.getOrCreate(), settings[_REMOTE]) if is_remote else builder.getOrCreate()
+        return builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise EnvironmentProblem(
             f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to list what is missing."
         ) from error
 
 
-def _answering(spark: SparkSession, remote: str) -> SparkSession:
-    """Return a client whose server answers.
+def _require_server(remote: str) -> None:
+    """Raise where no server listens: Spark's client would try again for minutes, without a word.
 
     Raises:
-        EnvironmentProblem: it does not, or refuses.
+        OptionError: the text is no address of a Spark Connect server.
+        EnvironmentProblem: nothing listens there.
     """
-    from pyspark.errors import PySparkException
-
     try:
-        spark.version  # noqa: B018 - a call to the server
-    except PySparkException as error:
-        reason = str(error).splitlines()[0]
-        raise EnvironmentProblem(f"the Spark Connect server {remote} does not answer: {reason}") from error
-    return spark
+        address = urlsplit(remote)
+        host, port = address.hostname, address.port or _REMOTE_PORT
+    except ValueError:
+        host, port = None, 0
+    if host is None or address.scheme != "sc":
+        raise OptionError(f"'{remote}' is no address of a Spark Connect server: write sc://host or sc://host:15002.")
+    try:
+        socket.create_connection((host, port), timeout=_REMOTE_TIMEOUT_S).close()
+    except OSError as error:
+        raise EnvironmentProblem(f"no Spark Connect server answers at {host}:{port}: {error.strerror or error}.") from error
