@@ -423,6 +423,7 @@ class Stream:
         self.mode = None
         self.is_stopped = False
 
+    sparkSession = SimpleNamespace()  # noqa: N815 - Spark's
     writeStream = property(lambda self: self)  # noqa: N815 - Spark's
 
     def foreachBatch(self, show):  # noqa: N802 - Spark's
