@@ -124,7 +124,7 @@ def test_a_query_of_each_connector_and_two_of_a_group_run_on_a_client():
         ("tests/integration/spark/operators",),
         ("tests/integration/spark/scan", "tests/integration/source/test_spark_peers.py"),
     ],
-    ids=["operators of Spark", "operators of ours", "time attributes and peers"],
+    ids=["operators of Spark", "statements", "operators of ours", "time attributes and peers"],
 )
 def test_what_is_marked_for_it_passes_on_a_client(paths):
     run_on_connect(paths)
