@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SECTION: Final = re.compile(r"== Analyzed Logical Plan ==\n(?P<plan>.*?)\n\n== Optimized Logical Plan ==", re.DOTALL)
-_NODE: Final = re.compile(r"^(?P<indent>(?:[: ] {2})*)(?:[:+]- )(?P<text>\S.*)$")
+_NODE: Final = re.compile(r"\n((?:[: ] {2})*)[:+]- (?=\S)")
+"""What stands between two nodes; a line that begins none belongs to the text before it."""
 _STREAMING: Final = "~"
 _STEP: Final = 3
 """Characters by which a child is further to the right."""
@@ -27,6 +28,7 @@ _ALL_FIELDS: Final = "100000"
 _CHOOSING: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View"})
 _WAITING: Final = frozenset({"Aggregate", "Distinct"})
 _MARKED: Final = re.compile(r"^[^()]*#\d+L?-T\d+ms$")
+_ATTRIBUTE: Final = re.compile(r"#\d+")
 _EQUALITY: Final = re.compile(r" (?:=|<=>) ")
 
 
@@ -89,14 +91,11 @@ def physical_text(shown: str) -> str:
 
 def parse_plan(shown: str) -> ExplainedNode:
     """Return the tree of a plan. A line that begins no node belongs to the text before it."""
-    first, *lines = shown.split("\n")
+    first, *others = _NODE.split(shown)
     root = _node(first)
     path = [(0, root)]
-    for line in lines:
-        match = _NODE.match(line)
-        if match is None:
-            continue
-        depth, node = len(match["indent"]) // _STEP + 1, _node(match["text"])
+    for indent, text in zip(others[::2], others[1::2], strict=True):
+        depth, node = len(indent) // _STEP + 1, _node(text)
         while path[-1][0] >= depth:
             path.pop()
         above, parent = path[-1]
@@ -158,7 +157,7 @@ def _half_marked(join: str) -> tuple[str, str] | None:
     for equality in _EQUALITY.finditer(join):
         left, right = _before(join, equality.start()), _behind(join, equality.end())
         marked, plain = sorted((left, right), key=lambda side: _MARKED.match(side) is not None, reverse=True)
-        if _MARKED.match(marked) and not _MARKED.match(plain):
+        if _MARKED.match(marked) and not _MARKED.match(plain) and _ATTRIBUTE.search(plain):
             return _shown(marked), _shown(plain)
     return None
 

@@ -106,4 +106,6 @@ def _require_server(remote: str) -> None:
     try:
         socket.create_connection((host, port), timeout=_REMOTE_TIMEOUT_S).close()
     except OSError as error:
-        raise EnvironmentProblem(f"no Spark Connect server answers at {host}:{port}: {error.strerror or error}.") from error
+        raise EnvironmentProblem(
+            f"no Spark Connect server answers at {host}:{port}: {error.strerror or error}."
+        ) from error

@@ -50,6 +50,7 @@ def expand(*projections: str, output: str = "user#3L, window_end#9-T0ms, spark_g
         ("~Join Inner, ((user#5L = user#3L) AND (window_end#2-T0ms = window_end#7-T0ms))", WINDOWS, WINDOWS, False),
         ("~Join Inner, (window_end#2-T0ms + INTERVAL '00' SECOND = window_start#1)", WINDOWS, WINDOWS, False),
         ("~Join Inner, (ts#6-T5000ms >= window_start#1)", ORDERS, WINDOWS, False),
+        ("~Join Inner, ((user#5L = user#3L) AND (ts#6-T5000ms = 2026-01-01 00:00:00))", ORDERS, WINDOWS, False),
         ("~Join Inner", WINDOWS, WINDOWS, False),
     ],
 )
@@ -98,6 +99,8 @@ def test_the_plan_of_a_subquery_in_an_expression_is_no_child():
 def test_a_text_in_a_plan_may_have_lines():
     plan = parse_plan("~Filter (note#1 = a\n note\n)\n+- ~StreamingRelationV2 source")
     assert [node.kind for node in plan.nodes()] == ["Filter", "StreamingRelationV2"]
+    lines = "~Join Inner, ((note#1 = a\n b) AND (window_end#2-T0ms = window_start#1))"
+    assert lossy_join(parse_plan(join(lines, WINDOWS, WINDOWS))) is not None
 
 
 def test_the_parts_of_what_explain_shows_are_found():
