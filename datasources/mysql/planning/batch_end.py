@@ -130,5 +130,4 @@ class BatchEnds:
     def _scan(self, batch: MySqlState, max_bytes: int) -> BinlogRangeInfo:
         stop = StopRule(to=batch.to, max_bytes=max_bytes)
         opener = self._settings.at_server(batch.server).opener(_ROLE, batch.reader, lambda *_: None, decodes=False)
-        start: BinlogPosition | str = batch.start
-        return scan(lambda: opener(start, stop, frozenset()))
+        return scan(lambda: opener(batch.start, stop, frozenset()))

@@ -16,13 +16,13 @@ from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.boundary.connect import is_connect
+from datasources.spark.plans.connect_plan import sql_with_views
 from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.pushdown.aggregate_pushdown import push_aggregates
 from datasources.spark.pushdown.time_window import WINDOW_COLUMNS, TimeWindow
 from datasources.spark.scan.time_attributes import ROWTIME, time_metadata
 
 _NO_ROW_WATERMARK: Final = ""
-_PLACEHOLDER: Final = "\0"
 _numbers = itertools.count(1)
 
 
@@ -78,7 +78,7 @@ def windowed(
 def _rows_with_windows(df: DataFrame, window: TimeWindow, time: str) -> DataFrame:
     view = f"tidemark_windowed_{next(_numbers)}"
     if is_connect(df.sparkSession):
-        rows = _of_frame(df, window, time)
+        rows = sql_with_views(df.sparkSession, window.text(view, time), {view: df})
     else:
         df.createOrReplaceTempView(view)
         try:
@@ -90,12 +90,6 @@ def _rows_with_windows(df: DataFrame, window: TimeWindow, time: str) -> DataFram
     marked = rows.withMetadata("window_end", time_metadata(time=None, delay_ms=0))
     marker = window.marker(view, time, is_local=isinstance(df.schema[time].dataType, TimestampNTZType))
     return marked if marker is None else marked.alias(marker.alias)
-
-
-def _of_frame(df: DataFrame, window: TimeWindow, time: str) -> DataFrame:
-    """Return the rows with their windows where Spark analyses the text later, when a view would be gone."""
-    text = window.text(_PLACEHOLDER, time).replace("{", "{{").replace("}", "}}")
-    return df.sparkSession.sql(text.replace(_PLACEHOLDER, "{rows}"), rows=df)
 
 
 def _named(name: str) -> Column:

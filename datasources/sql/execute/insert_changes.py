@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from datasources.changelog.net_actions import KIND_COLUMN
-from datasources.errors import OptionError
+from datasources.errors import OptionError, QueryError
 from datasources.options import lower_keys
 from datasources.sinks.batch_writer import BatchWriter
 from datasources.sinks.change_sink import SinkTable
 from datasources.sinks.registry import APPEND_SINKS, CHANGE_SINKS
+from datasources.spark.boundary.connect import is_connect
 from datasources.sql.execute.fitted_columns import fitted, written_columns
 from datasources.sql.execute.queries import QueryResult, query_result
 from datasources.sql.execute.result import StatementResult
@@ -68,10 +69,17 @@ def write_into_sink(
 
     Raises:
         SqlError: the target does not take the table's columns, or an option is wrong.
+        QueryError: the session is a client of Spark Connect, whose batches are written in another process.
         OptionError: a stream has nowhere to keep its checkpoint.
         SourceUnavailable: the server cannot be reached.
     """
     connector = state.planner.connector(table)
+    if is_connect(state.spark):
+        raise QueryError(
+            f"INSERT INTO '{table.name}' ({connector.name}) writes its batches in the driver's process, which a Spark "
+            f"Connect client is not: run the job there (spark-submit, or a session without .remote(...)), or write "
+            f"into a format of Spark's."
+        )
     writer = _checked_writer(rows, key, table, connector, statement)
     if state.settings.typed.runtime_mode is RuntimeMode.BATCH or not rows.isStreaming:
         writer.write_rows(rows)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from datasources.errors import OptionError, SqlError
+from datasources.errors import OptionError, QueryError, SqlError
 from datasources.grammar.source_text import SqlText
 from datasources.sql import TableEnvironment
 from datasources.sql.shell.shell import Shell
@@ -110,6 +110,14 @@ def test_a_query_whose_rows_change_needs_the_drivers_process(t: TableEnvironment
     if IS_CONNECT:
         with pytest.raises(SqlError, match=r"a Spark Connect client does not have: run the job in the driver's own"):
             t.query(newest)
+        t.execute(
+            "CREATE TABLE copies (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'jdbc', 'url' = "
+            "'jdbc:mysql://127.0.0.1:1/d', 'table-name' = 'copies', 'username' = 'u', 'password' = 'p')"
+        )
+        with pytest.raises(
+            QueryError, match=r"INSERT INTO 'copies' \(jdbc\) writes its batches in the driver's process, which"
+        ):
+            t.execute("INSERT INTO copies SELECT id FROM orders")
     else:
         assert t.query(newest).columns == ["row_kind", "id", "k"]
 
