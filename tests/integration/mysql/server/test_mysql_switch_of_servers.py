@@ -240,7 +240,7 @@ def test_ends_that_are_searched_ahead_are_those_that_planning_finds(
 def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, steps: int, *, back: bool
 ):
-    """With ``back`` it is replaced before, and replaces the other one while the batch's end is searched there."""
+    """With ``back`` it is replaced once the batch is planned, and back again while its end is searched there."""
     recording = Recording(tmp_path).create()
     bound = pair.options(scan__max_bytes_per_batch="3000", scan__max_rows_per_batch="15")
     scan, replaced = module.scan, threading.Event()
@@ -251,7 +251,11 @@ def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(
             pair.switch.lead_to((pair.old if back else pair.new).administrator.port)
         return scan(opened)
 
-    with LocalQuery(bound, recording) as query:
+    def replace_once_planned(_batch: int) -> None:
+        if back and module.scan is replace_and_scan and not replaced.is_set():
+            pair.switch.lead_to(pair.new.administrator.port)
+
+    with LocalQuery(bound, recording, replace_once_planned) as query:
         for _ in range(steps):
             pair.change(pair.old)
             query.step()
@@ -259,8 +263,6 @@ def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(
             pair.change(pair.old)
         pair.catch_up()
         monkeypatch.setattr(module, "scan", replace_and_scan)
-        if back:
-            pair.switch.lead_to(pair.new.administrator.port)
         _all(query)
         assert replaced.is_set()
         if back:
