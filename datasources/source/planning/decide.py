@@ -165,6 +165,10 @@ def _look_at_splits(
         state = replace(state, alignment=replace(state.alignment, must_look=True))
     if seen.reconciled.state is not None:
         guaranteed = yield AskGuaranteedWatermarks(seen.reconciled.state, splits)
+        if seen.limit.is_wanted:
+            guaranteed |= state.guaranteed_ms
+            known_ms = {split: each for split, each in guaranteed.items() if each is not None}
+            state = replace(state, guaranteed_ms=known_ms)
         splits = tuple(_with_watermark(split, guaranteed[split.split]) for split in splits)
     return replace(state, activities=activities), _Source(
         splits=splits,

@@ -34,6 +34,8 @@ class PlannerState:
         status: published last.
         peers: as of the last exchange.
         skip: while nothing of this changes there is nothing to do; None = there may be.
+        guaranteed_ms: in an AvailableNow run, what the connector guaranteed first of a split's watermark. A guarantee
+            that follows a clock would make the run endless.
     """
 
     run: int = 0
@@ -45,6 +47,7 @@ class PlannerState:
     status: SourceStatus
     peers: Sequence[Peer] = ()
     skip: IdleSkip | None = None
+    guaranteed_ms: Mapping[SplitId, int] = field(default_factory=dict)
 
 
 def initial_state(settings: PlannerSettings, now: PlanningTime) -> PlannerState:

@@ -54,6 +54,16 @@ def test_available_now_ends_with_the_backlog_and_a_second_run_resumes(mysql, spa
     assert {row["row_kind"] for row in rows.all[before:]} == {"-U", "+U"}
 
 
+def test_available_now_ends_although_the_servers_clock_moves_the_watermark(mysql, spark, tmp_path):
+    shop, rows = Shop.open(mysql, orders=20), Rows()
+    commit_time = {"watermark__for": "op_ts", "watermark__as": "op_ts - INTERVAL '0.001' SECOND"}
+    shop.drain(spark, tmp_path, rows, **commit_time)
+    assert rows.contents("orders") == shop.contents("orders")
+    shop.execute("UPDATE orders SET n = -1 WHERE id < 5")
+    shop.drain(spark, tmp_path, rows, **commit_time)
+    assert rows.contents("orders") == shop.contents("orders")
+
+
 @pytest.mark.long
 @every_server
 def test_keys_that_a_collation_expands_are_copied_while_they_change(mysql, spark, tmp_path):

@@ -203,6 +203,25 @@ def test_a_run_that_ends_may_read_tables_beyond_its_cap():
     assert {"1", "2", "3", "100"} <= set(ids)
 
 
+def test_a_guarantee_that_follows_a_clock_does_not_keep_an_available_now_run_going():
+    source = TableAndLog(transactions=[[100], [200]], planned_minimum_ms=None)
+    run = Run(source)
+    run.planner.limit_to_available_now()
+    while run.batch():
+        continue
+    for clock_ms in range(5_000, 5_100):
+        source.planned_minimum_ms = clock_ms
+        if run.batch() is None and clock_ms > 5_000:
+            break
+    assert clock_ms < 5_005
+    assert run.heartbeats[-1] == 5_000
+    source.transactions.append([6_000])  # behind the limit: the connector guarantees nothing now
+    source.planned_minimum_ms = None
+    assert run.batch() is None
+    following = Run(source, offset=run.offset)
+    assert [row for row, _ in following.batch()] == ["6000"]
+
+
 def test_a_planning_that_failed_is_made_again_from_the_same_resumed_state(monkeypatch):
     source = TableAndLog(transactions=[[100]], chunks=[[1]])
     run = Run(source)
