@@ -21,13 +21,21 @@ class _Run(Protocol):
     def query_run(self) -> str | None: ...
     @property
     def gate_request(self) -> LoadGateRequest | None: ...
+    @property
+    def gate_requests(self) -> int: ...
 
 
 @dataclass(slots=True)
 class LoadGateRegistry:
-    """Keeps how many builds of each name a run has, as the listener read it from the plans of queries."""
+    """Keeps how many builds of each name a run has, as the listener read it from the plans of queries.
+
+    Without a listener (Spark Connect) the builds of a run are those that have reported. Spark plans all sources of a
+    query in each trigger, so between two requests of a probe each build that is not loaded reports. No gate opens at
+    the first request, nor while there is a build of which no task has reported: it may belong to any run.
+    """
 
     expected: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)
+    has_listener: bool = True
 
     def answer(self, own: _Run, others: Iterable[_Run], is_alive: Callable[[Any], bool]) -> dict[str, Any]:
         """Return the answer to a source run.
@@ -42,6 +50,9 @@ class LoadGateRegistry:
         others = [other for other in others if other.query_run in (None, own.query_run)]
         builds = [other for other in others if other.query_run is not None and _waits(own, other)]
         expected = self.expected.get(own.query_run)
+        if not self.has_listener:
+            is_unknown = any(other.query_run is None and is_alive(other) and _waits(own, other) for other in others)
+            expected = None if is_unknown or own.gate_requests <= 1 else {}
         return {
             "is_query_known": True,
             "is_awaited": any(is_alive(other) and _waits(other, own) for other in others),

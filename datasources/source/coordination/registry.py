@@ -59,6 +59,7 @@ class _SourceRun:
     name: str = ""
     table: dict[str, Any] | None = None
     gate_request: LoadGateRequest | None = None
+    gate_requests: int = 0
 
 
 class SourceRegistry:
@@ -93,6 +94,11 @@ class SourceRegistry:
         """
         with self._lock:
             _put(self._load_gates.expected, run_id, dict(builds))
+
+    def expect_no_listener(self) -> None:
+        """Note that none will call: the builds of a run are those that report."""
+        with self._lock:
+            self._load_gates.has_listener = False
 
     def progress(self, query_id: str, *, batch_id: int, state_rows: int) -> None:
         """Note how many rows of state a query kept after a batch (0 also for a stateless query)."""
@@ -232,6 +238,7 @@ class SourceRegistry:
         run = self._source_run(source)
         if run.gate_request is None or not message.get("renews"):  # the planner's own request is not older
             run.gate_request = request
+        run.gate_requests += not message.get("renews")
         self._keep_alive(run)
         others = [other for name, other in self._runs.items() if name != source]
         return self._load_gates.answer(run, others, self._is_alive)

@@ -107,7 +107,7 @@ class LoadGateAnswer:
         is_awaited: whether a source waits, or may wait, for this build.
         builds: those of the own run that were asked for.
         expected: how many sources of each name the query's plan has, as far as it could be read; None = the listener
-            has not reported it yet, so no gate opens.
+            has not reported it yet, or without one that a build's query is not known, so no gate opens.
     """
 
     is_query_known: bool

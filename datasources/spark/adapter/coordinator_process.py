@@ -35,6 +35,7 @@ def serve(directory: Path, settings: dict[str, Any], *, unused_s: float = _UNUSE
         OptionError, EnvironmentProblem: the page cannot be served.
     """
     coordinator = _coordinator(settings)
+    coordinator.registry.expect_no_listener()
     page_url = None if settings["page"] is None else _page_url(coordinator, settings["page"])
     waiting, clock = threading.Event(), SystemClock()
     try:

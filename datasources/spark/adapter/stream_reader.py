@@ -111,7 +111,6 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         bound = self._binding.endpoint
         if bound is not None:
             return lambda: bound
-        _require_no_gate(self._scan)
         found = ApplicationCoordinator.of_this_process(self._binding.coordinator)
         if found is not None:
             return found.endpoint
@@ -222,17 +221,13 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             freeze_worker_heap()
 
 
-def _require_no_gate(scan: Scan) -> None:
-    """Raise for a load gate: which sources it waits for is read from the query's plan, in the driver's Python."""
-    if scan.gate is not None:
-        raise OptionError(
-            f"scan.hold.until = '{','.join(scan.gate.until)}' needs a session in the driver's own process, not a Spark "
-            f"Connect client: there, call datasources.register(spark) before the query starts, or use read_stream(...)."
-        )
-
-
 def _require_alone(scan: Scan) -> None:
     """Raise for what could not work: a private coordinator knows one source only."""
+    if scan.gate is not None:
+        raise OptionError(
+            f"scan.hold.until = '{','.join(scan.gate.until)}' needs the application's coordinator: call "
+            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+        )
     strategy = scan.source.strategy
     if strategy is not None and strategy.params.alignment is not None:
         raise OptionError(

@@ -7,7 +7,7 @@ The messages are those of Spark Connect's protocol (spark/connect/relations.prot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import QueryError
@@ -36,6 +36,34 @@ def with_source_option(df: DataFrame, key: str, value: str) -> DataFrame:
     relation = _relation(df)
     is_changed = [_set_option(source, key, value) for source in _sources(df, relation)]
     return _frame(df, relation) if any(is_changed) else df
+
+
+def streaming_source_options(
+    df: DataFrame, keys: Sequence[str], formats: frozenset[str]
+) -> list[dict[str, str | None]]:
+    """Return the named options of every streaming source of a DataFrame.
+
+    Args:
+        df: a DataFrame.
+        keys: of the options, in lower case.
+        formats: lower-case names of those whose sources count.
+
+    Raises:
+        QueryError: a source cannot be seen from here.
+    """
+    found = []
+    for leaf in _leaves(_relation(df)):
+        if not leaf.HasField("read") or not leaf.read.HasField("data_source"):
+            raise QueryError(
+                "a Spark Connect client does not see the sources behind SQL text, a view or a cached DataFrame, and "
+                "which of them wait for each other has to be known here: use DataFrames that read_stream() or load() "
+                "returned, or write the join in SQL of a TableEnvironment."
+            )
+        source = leaf.read.data_source
+        if leaf.read.is_streaming and source.format.lower() in formats:
+            options = {key.lower(): value for key, value in source.options.items()}
+            found.append({key: options.get(key) for key in keys})
+    return found
 
 
 def sql_with_views(spark: SparkSession, text: str, views: Mapping[str, DataFrame]) -> DataFrame:
@@ -145,6 +173,16 @@ def _relations(relation: Any) -> Iterator[Any]:
     yield relation
     for child in _children(relation):
         yield from _relations(child)
+
+
+def _leaves(relation: Any) -> Iterator[Any]:
+    """Give the relations below that have none below them; of a text with its views those of the views."""
+    views = list(relation.with_relations.references) if _kind(relation) == "with_relations" else []
+    children = views or _children(relation)
+    if not children:
+        yield relation
+    for child in children:
+        yield from _leaves(child)
 
 
 def _children(relation: Any) -> list[Any]:

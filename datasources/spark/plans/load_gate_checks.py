@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from datasources.errors import QueryError
 from datasources.options import parse_group
+from datasources.spark.boundary.connect import is_connect
 from datasources.spark.options.load_gate_options import LoadGateOptions
+from datasources.spark.plans.connect_plan import streaming_source_options
 from datasources.spark.plans.plan_walk import source_options
 from datasources.spark.plans.session_checks import registered_formats
 
@@ -23,10 +25,7 @@ def gate_options_of(plan: Any, formats: frozenset[str] | None = None) -> list[Lo
 
     ``formats`` are lower-case names; None = all.
     """
-    return [
-        parse_group(LoadGateOptions, {key: value for key, value in given.items() if value is not None})
-        for given in source_options(plan, _KEYS, formats=formats)
-    ]
+    return _parsed(source_options(plan, _KEYS, formats=formats))
 
 
 def builds_by_name(sources: Iterable[LoadGateOptions]) -> Mapping[str, int]:
@@ -55,10 +54,9 @@ def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
     probe that others in it wait for: they are tables that it has been joined with before.
 
     Raises:
-        QueryError: naming the options to set.
+        QueryError: naming the options to set, or that a client does not see a source.
     """
-    formats = registered_formats(probe.sparkSession)
-    _require(gate_options_of(_analyzed(probe), formats), gate_options_of(_analyzed(build), formats))
+    _require(_gates(probe), _gates(build))
 
 
 def _require(probes: Sequence[LoadGateOptions], builds: Sequence[LoadGateOptions]) -> None:
@@ -81,5 +79,16 @@ def _require(probes: Sequence[LoadGateOptions], builds: Sequence[LoadGateOptions
             )
 
 
-def _analyzed(df: DataFrame) -> Any:
-    return df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
+def _gates(df: DataFrame) -> list[LoadGateOptions]:
+    formats = registered_formats(df.sparkSession)
+    if is_connect(df.sparkSession):
+        return _parsed(streaming_source_options(df, _KEYS, formats))
+    plan = df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
+    return gate_options_of(plan, formats)
+
+
+def _parsed(sources: Iterable[Mapping[str, str | None]]) -> list[LoadGateOptions]:
+    return [
+        parse_group(LoadGateOptions, {key: value for key, value in given.items() if value is not None})
+        for given in sources
+    ]

@@ -30,6 +30,7 @@ WINDOWS = (
     "SECOND)) GROUP BY window_start, window_end, k"
 )
 AS_OF = "SELECT o.id, r.rate FROM orders AS o LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k"
+NEWEST = "SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() AS r ON o.k = r.k"
 OVER = "SELECT id, sum(k) OVER (PARTITION BY k ORDER BY ts) AS total FROM orders"
 
 
@@ -63,6 +64,7 @@ def test_windows_joins_as_of_a_time_and_over_give_their_rows(t: TableEnvironment
     counts = read(t, f"SELECT second(window_start), k, n FROM ({WINDOWS})")
     assert counts == [(0, 1, 2), (0, 2, 1), (10, 1, 1), (10, 2, 1), (30, 2, 1)]
     assert read(t, AS_OF) == [(0, 100), (1, None), (2, 101), (3, 9), (4, 101), (5, 9)]
+    assert read(t, NEWEST) == [(0, 101), (1, 9), (2, 101), (3, 9), (4, 101), (5, 9)]
     assert read(t, OVER) == [(0, 1), (1, 2), (2, 2), (3, 4), (4, 3), (5, 6)]
 
 

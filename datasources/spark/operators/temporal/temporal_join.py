@@ -42,7 +42,7 @@ from datasources.spark.operators.temporal.versions.changelog_columns import chan
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
 from datasources.spark.plans.load_gate_checks import require_load_gate
 from datasources.spark.plans.plan_walk import SIDE_COLUMN
-from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.scan.schema import arrow_output_schema
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
@@ -126,7 +126,6 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         joined = batch_temporal_join(left, right, is_left=how == "left")
         return _with_condition(joined, right.fields, condition, is_left=how == "left")
     if times[0] is None:
-        require_classic(probe.sparkSession, "a temporal join in processing time waits until the table is loaded; it")
         require_load_gate(probe, build)
     configure_state(probe.sparkSession)
     rule = JoinRule(

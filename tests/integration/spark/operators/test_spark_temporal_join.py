@@ -163,7 +163,6 @@ def test_a_condition_besides_leaves_rows_out_or_gives_nulls(spark, tmp_path):
         assert dict(collected(query)) == {**dict.fromkeys(WANTED), 2: 2.0}
 
 
-@pytest.mark.classic
 def test_in_processing_time_rows_meet_the_latest_version_and_the_build_side_needs_no_watermark(spark, tmp_path):
     probe, build = Scripts(tmp_path / "probe", schema=PROBE), Scripts(tmp_path / "build", schema=BUILD)
     build.append("s-0", *CHANGES)
@@ -228,7 +227,6 @@ def test_what_cannot_work_is_refused_before_anything_runs(spark, tmp_path):
         temporal_join(probe, spark.range(1), on=[("k", "id")], as_of="ts")
 
 
-@pytest.mark.classic
 def test_in_processing_time_the_probe_has_to_wait_unless_it_is_a_source_of_sparks(spark, tmp_path):
     probe = Scripts(tmp_path / "probe", schema=PROBE)
     build = Scripts(tmp_path / "build", schema=BUILD)

@@ -61,6 +61,32 @@ def test_a_probe_of_which_nobody_knows_the_run_hears_of_nobody(line):
     assert answer.builds == ()
 
 
+def test_without_a_listener_a_gate_opens_at_the_second_request_and_not_beside_a_build_of_an_unknown_run(line):
+    line.registry.expect_no_listener()
+    line.report_store("b", run="1").exchange_gate(loaded())
+    line.report_store("b of another run", run="2").exchange_gate(LoadGateRequest(load=REPORT))
+    probe = line.report_store("a", run="1")
+    assert probe.exchange_gate(WAITS).expected is None
+    assert probe.exchange_gate(WAITS).expected == {}
+    line.report_store("b of an unknown run").exchange_gate(loaded())
+    assert probe.exchange_gate(WAITS).expected is None
+    line.report_store("b of an unknown run", run="1").exchange_gate(LoadGateRequest(load=REPORT))
+    answer = probe.exchange_gate(WAITS)
+    assert (answer.expected, [build.reported.is_loaded for build in answer.builds]) == ({}, [True, False])
+
+
+def test_without_a_listener_a_renewal_is_no_request(line):
+    line.registry.expect_no_listener()
+    probe = line.report_store("a", run="1")
+    probe.exchange_gate(WAITS)
+    probe.renew_gate(WAITS)
+    probe.renew_gate(WAITS)
+    assert probe.exchange_gate(WAITS).expected == {}
+    restarted = line.report_store("a of the next process", run="1")
+    restarted.renew_gate(WAITS)
+    assert restarted.exchange_gate(WAITS).expected is None
+
+
 @pytest.mark.parametrize(
     ("probe_run", "build_run", "is_awaited"),
     [("1", "1", True), (None, "1", True), ("1", None, True), ("2", "1", False)],
