@@ -147,6 +147,7 @@ def _scaling() -> str:
     ]
     rows += [_point(f"records of {round(p['record_bytes']):,} bytes", p) for p in found["records"]]
     rows += [_point(f"compression: {p['codec']}", p) for p in found["compression"]]
+    rows += [_point(f"one partition, {_count(p['tasks'], 'task')}", p) for p in found.get("tasks", ())]
     rows += [_point(f"a topic of {p['rows']:,} records", p) for p in found["lengths"]]
     return _table(["", "Tidemark", "three passes", "records/s", "spark-sql-kafka", "records/s", "ratio"], rows)
 

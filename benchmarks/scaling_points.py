@@ -26,6 +26,8 @@ PARTITIONS: Final = (1, FEW, 16, 64, 1_000)
 RECORDS: Final = ((0, ROWS), (1_024, 1_000_000), (10_240, 200_000))
 """About how large a record is, 0 = as in `make bench`, and how many of them there are."""
 CODECS: Final = ("none", "lz4", "zstd")
+TASKS: Final = (1, 2, 4)
+"""Among how many tasks the range of one partition is split (`minPartitions`)."""
 LENGTHS: Final = (ROWS // 2, ROWS, ROWS * 4)
 ROUNDS: Final = 3
 
@@ -116,6 +118,13 @@ def _compression(topics: Topics, work: Workload) -> Iterable[_Point]:
         yield _Point(figure="compression", facts={"codec": codec}, work=at, sides=(TIDEMARK, PEER))
 
 
+def _tasks(topics: Topics, work: Workload) -> Iterable[_Point]:
+    topic = topics.filled(partitions=1)
+    for tasks in TASKS:
+        at = _on(work, topic).of(min_partitions=tasks)
+        yield _Point(figure="tasks", facts={"tasks": tasks}, work=at, sides=(TIDEMARK, PEER))
+
+
 def _lengths(topics: Topics, work: Workload) -> Iterable[_Point]:
     for rows in LENGTHS:
         at = _on(work, topics.filled(rows=rows))  # batches of one size
@@ -126,6 +135,7 @@ _POINTS: Final[dict[str, Callable[[Topics, Workload], Iterable[_Point]]]] = {
     "partitions": _partitions,
     "records": _records,
     "compression": _compression,
+    "tasks": _tasks,
     "lengths": _lengths,
 }
 """The points of each figure; their topics are filled on the way."""

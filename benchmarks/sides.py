@@ -44,6 +44,7 @@ class Workload:
         slots: Spark's worker slots.
         warm_ups: runs in the same JVM before those that count.
         jars: of spark-sql-kafka, with commas between them.
+        min_partitions: tasks of a batch at least, among which ranges are split; 0 = one for each range.
     """
 
     bootstrap: str
@@ -53,6 +54,7 @@ class Workload:
     slots: int = 2
     warm_ups: int = 1
     jars: str = ""
+    min_partitions: int = 0
 
     def of(self, **changes: Any) -> Workload:
         """Return it with changes."""

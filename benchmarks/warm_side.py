@@ -37,7 +37,8 @@ def _spark_side(side: str, jars: str, slots: int) -> Iterator[Callable[[Workload
         query, source = work.query, (work.bootstrap, work.topic, work.batch_rows)
         if side == TIDEMARK_SQL and query == "window":
             query = "sql"
-        return run_query(spark, TIDEMARK if side == TIDEMARK_SQL else side, query, *source, measured=True)
+        own = TIDEMARK if side == TIDEMARK_SQL else side
+        return run_query(spark, own, query, *source, min_partitions=work.min_partitions, measured=True)
 
     yield run
     spark.stop()

@@ -45,12 +45,15 @@ def session(jars: str = "", *, slots: int = 2) -> SparkSession:
     return spark
 
 
-def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
+def orders(  # noqa: PLR0913, PLR0917 - what a side is asked
+    spark: SparkSession, side: str, bootstrap: str, topic: str, batch_rows: int, min_partitions: int = 0
+) -> DataFrame:
     """Return the orders with event time, as each side's documentation recommends."""
+    split = {"minPartitions": min_partitions} if min_partitions else {}
     if side == "tidemark":
         from datasources import read_stream
 
-        options = {**order_options(bootstrap, topic), "maxOffsetsPerTrigger": batch_rows}
+        options = {**order_options(bootstrap, topic), "maxOffsetsPerTrigger": batch_rows, **split}
         return read_stream(spark, "tidemark-kafka", options)
     raw = (
         spark.readStream.format("kafka")
@@ -58,6 +61,7 @@ def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_row
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", batch_rows)
+        .options(**split)
         .load()
     )
     parsed = raw.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("order")).select("order.*")
@@ -186,7 +190,15 @@ def _per_record(cost: _Cost, rows: int, batch_rows: int) -> dict[str, Any]:
 
 
 def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
-    spark: SparkSession, side: str, query: str, bootstrap: str, topic: str, batch_rows: int, *, measured: bool
+    spark: SparkSession,
+    side: str,
+    query: str,
+    bootstrap: str,
+    topic: str,
+    batch_rows: int,
+    *,
+    min_partitions: int = 0,
+    measured: bool,
 ) -> dict[str, Any]:
     """Run a query of a side over a whole topic: `window`, `window-rows`, `sql`, `sql-rows` or `raw`.
 
@@ -200,8 +212,8 @@ def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
     if query == "sql":
         return run(counted_in_sql(spark, *source), batch_rows, measured=measured)
     if query == "window" and side == "tidemark":
-        return run(counted_in_the_reader(orders(spark, side, *source)), batch_rows, measured=measured)
-    return run(counted(orders(spark, side, *source)), batch_rows, measured=measured)
+        return run(counted_in_the_reader(orders(spark, side, *source, min_partitions)), batch_rows, measured=measured)
+    return run(counted(orders(spark, side, *source, min_partitions)), batch_rows, measured=measured)
 
 
 def main() -> None:
