@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datasources.spark.plans.keep_time_attribute import keep_time_attribute
     from datasources.spark.pushdown.time_window import TimeWindow
     from datasources.spark.pushdown.windowed import windowed
+    from datasources.sql.shell.notebook import show_stream
 
 __all__ = [
     "KafkaDataSource",
@@ -41,6 +42,7 @@ __all__ = [
     "over",
     "read_stream",
     "register",
+    "show_stream",
     "temporal_join",
     "windowed",
     "with_source_watermark",
@@ -56,6 +58,7 @@ _HOMES = {
     "over": "datasources.spark.operators.over.operator",
     "read_stream": "datasources.session",
     "register": "datasources.session",
+    "show_stream": "datasources.sql.shell.notebook",
     "temporal_join": "datasources.spark.operators.temporal.temporal_join",
     "windowed": "datasources.spark.pushdown.windowed",
     "with_source_watermark": "datasources.spark.attach.attach",

@@ -29,15 +29,17 @@ _MAX_COOKIE_CHARACTERS: Final = 8_192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteAccess:
-    """Access from machines other than the driver's.
+    """Access from machines other than the driver's, and from pages of other origins.
 
     Attributes:
         token: that they must send; None = a random one is generated.
         names: accepted in the Host header besides the host's own, such as a proxy's.
+        frames: origins of pages that may show this one in a frame, such as `http://localhost:8888` of a notebook.
     """
 
     token: str | None = field(default=None, repr=False)
     names: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Final
 
 from prometheus_client import generate_latest
@@ -130,6 +130,26 @@ _SNAPSHOT_METRICS: Final = (
         "How long the reading of tables will take at this rate, seconds.",
     ),
 )
+_LOG_METRICS: Final = (
+    _gauge(
+        "tidemark_source_log_unread_age_seconds",
+        "unread_age_ms",
+        "Age of the oldest transaction that is not read, at most; 0 if all are read. Only of MySQL.",
+    ),
+    _gauge(
+        "tidemark_source_log_retention_seconds",
+        "retention_ms",
+        "How long the server keeps the files of its binlog, seconds; only of MySQL, and where there is a limit.",
+    ),
+)
+_COMMIT_METRICS: Final = (
+    _counter(
+        "tidemark_source_commits_succeeded",
+        "commitsSucceeded",
+        "Commits of positions to the consumer group; only of sources with commit.offsets.on.checkpoint.",
+    ),
+    _counter("tidemark_source_commits_failed", "commitsFailed", "Commits to the consumer group that failed."),
+)
 _LOAD_GATE_METRICS: Final = (
     _gauge(
         "tidemark_source_held",
@@ -165,6 +185,8 @@ METRICS: Final[Sequence[MetricMeaning]] = (
     *_SOURCE_METRICS,
     _LAG,
     *_SNAPSHOT_METRICS,
+    *_LOG_METRICS,
+    *_COMMIT_METRICS,
     *_LOAD_GATE_METRICS,
     *_SPLIT_METRICS,
     _UNANSWERED,
@@ -188,6 +210,10 @@ class _Collector(Collector):
         yield self._sources(_LAG, _lag)
         for meaning in _SNAPSHOT_METRICS:
             yield self._sources(meaning, partial(_of_snapshot, meaning.key))
+        for meaning in _LOG_METRICS:
+            yield self._sources(meaning, partial(_of_log, meaning.key))
+        for meaning in _COMMIT_METRICS:
+            yield self._sources(meaning, methodcaller("get", meaning.key))
         for meaning in _LOAD_GATE_METRICS:
             yield self._sources(meaning, partial(_of_waiting, meaning.key))
         for meaning in _SPLIT_METRICS:
@@ -257,6 +283,11 @@ def _of_snapshot(key: str, table: Table) -> int | None:
         "left_ms": None if left is None else left * 1_000,
     }
     return known[key]
+
+
+def _of_log(key: str, table: Table) -> int | None:
+    value: int | None = table.get("log", {}).get(key)
+    return value
 
 
 def _of_waiting(key: str, table: Table) -> int | None:

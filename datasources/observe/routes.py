@@ -7,7 +7,8 @@ every response carries the security headers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from datasources.distribution import WITH_OBSERVE, installed_version
+from datasources.errors import OptionError
 from datasources.observe.access import Access
 from datasources.observe.sampler import Sampler
 from datasources.task_counters import TASK_COUNTERS
@@ -39,6 +41,32 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Nothing inline, nothing from elsewhere, no frame around it, nothing kept by caches."""
+
+_ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+
+
+def security_headers(frames: Sequence[str] = ()) -> Mapping[str, str]:
+    """Return the headers of every response.
+
+    Args:
+        frames: origins of pages that may show this one in a frame.
+
+    Raises:
+        OptionError: one is not an origin.
+    """
+    wrong = [origin for origin in frames if not _ORIGIN.fullmatch(origin)]
+    if wrong:
+        raise OptionError(
+            f"spark.tidemark.ui.frames has '{wrong[0]}', which is not an origin: write the beginning of the notebook's "
+            f"address, such as http://localhost:8888, and nothing behind it."
+        )
+    if not frames:
+        return SECURITY_HEADERS
+    policy = SECURITY_HEADERS["Content-Security-Policy"].replace("ancestors 'none'", f"ancestors {' '.join(frames)}")
+    headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy}
+    del headers["X-Frame-Options"]
+    return headers
+
 
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"

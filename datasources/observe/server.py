@@ -14,6 +14,7 @@ import socket
 import socketserver
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,7 +22,7 @@ from typing import Any, Final
 
 from datasources.errors import EnvironmentProblem, OptionError
 from datasources.observe.access import RemoteAccess, access_of
-from datasources.observe.routes import SECURITY_HEADERS, SERVER_NAME, Request, Response, Routes, problem
+from datasources.observe.routes import SERVER_NAME, Request, Response, Routes, problem, security_headers
 from datasources.observe.sampler import Sampler
 from datasources.observe.tables import Tables
 from watermark.clock import Clock, SystemClock
@@ -74,11 +75,11 @@ def start_observer(
         tables: returns the current tables; called once a second, from one thread, and once before this returns.
         host: interface to bind. By default only this machine has access.
         port: 0 = any free one.
-        remote: access of other machines, ignored for a loopback host; `Observer.url` has the token.
+        remote: access of other machines, of which a loopback host has none; `Observer.url` has the token.
         clock: of the driver.
 
     Raises:
-        OptionError: the port or the token is not one.
+        OptionError: the port, the token or an origin is not one.
         EnvironmentProblem: the port is taken, or the host is not one of this machine.
     """
     sampler = Sampler(tables, clock=clock)
@@ -86,7 +87,7 @@ def start_observer(
     try:
         address = server.socket.getsockname()
         access = access_of(host, str(address[0]), int(address[1]), remote)
-        server.routes = Routes(sampler, access)
+        server.routes, server.headers = Routes(sampler, access), security_headers(remote.frames)
         sampler.sample()
     except BaseException:
         server.server_close()
@@ -127,6 +128,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 64
     routes: Routes
+    headers: Mapping[str, str] = security_headers()
 
     def __init__(self, host: str, port: int, clock: Clock) -> None:
         self._clock = clock
@@ -235,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Type": response.content_type,
             "Content-Length": str(len(response.body)),
             "Connection": "close",
-            **SECURITY_HEADERS,
+            **self.server.headers,
             **response.headers,
         }
         for name, value in headers.items():

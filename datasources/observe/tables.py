@@ -39,6 +39,8 @@ _SNAPSHOT_FIELDS: Final = {
     **dict.fromkeys(("chunks", "chunks_estimated", "rows", "rows_estimated", "rows_per_second"), int),
     "seconds_left": int | None,
 }
+_LOG_FIELDS: Final = dict.fromkeys(("unread_age_ms", "retention_ms"), int | None)
+_COMMIT_FIELDS: Final = dict.fromkeys(("commitsSucceeded", "commitsFailed"), int)
 _LOAD_GATE_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
 _BUILD_FIELDS: Final = {
     **dict.fromkeys(("name", "status"), str),
@@ -60,6 +62,8 @@ def is_well_formed(table: Table) -> bool:
     return (
         _has(table, _TABLE_FIELDS)
         and ("snapshot" not in table or _has(table["snapshot"], _SNAPSHOT_FIELDS))
+        and ("log" not in table or _has(table["log"], _LOG_FIELDS))
+        and ("commitsSucceeded" not in table or _has(table, _COMMIT_FIELDS))
         and ("load" not in table or _has(table["load"], _LOAD_FIELDS))
         and ("hold" not in table or _is_load_gate(table["hold"]))
         and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
@@ -69,6 +73,12 @@ def is_well_formed(table: Table) -> bool:
 def is_counted(split: Table) -> bool:
     """Return whether a split takes part in the combined watermark: it is neither idle nor finished."""
     return _ORDER.get(split["status"], _OTHER) == 0
+
+
+def is_purge_near(table: Table) -> bool:
+    """Return whether the oldest unread transaction is older than half of the time that the server keeps its log."""
+    log = table.get("log")
+    return log is not None and 0 < (log["retention_ms"] or 0) < 2 * (log["unread_age_ms"] or 0)
 
 
 def worst_first(splits: Iterable[Table]) -> list[Table]:

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, worst_first
+from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, is_purge_near, worst_first
 from datasources.task_counters import TASK_COUNTERS
 from datasources.terminal_text import plain
 
@@ -121,7 +121,7 @@ def _heading(table: Table, age_ms: int) -> Text:
     text.append("\n  " + " | ".join(details), style="not bold dim")
     if "snapshot" in table:
         text.append("\n  " + " | ".join(_snapshot(table["snapshot"])), style="not bold dim")
-    for line in (*_unanswered(table), *_waits(table)):
+    for line in (*_unanswered(table), *_purge(table), *_waits(table)):
         text.append(f"\n  {line}", style="not bold yellow")
     return text
 
@@ -138,6 +138,13 @@ def _unanswered(table: Table) -> Iterator[str]:
             *([] if first is None else [_since_and_why(first)]),
         )
     )
+
+
+def _purge(table: Table) -> Iterator[str]:
+    """Yield that the server may purge its log before it is read."""
+    if is_purge_near(table):
+        age, kept = (duration_text(table["log"][key]) for key in ("unread_age_ms", "retention_ms"))
+        yield f"the oldest unread change is {age} old, and the server purges its log after {kept}"
 
 
 def _since_and_why(split: Table) -> str:

@@ -57,10 +57,13 @@ class BatchEnds:
 
     Args:
         settings: of the scan.
+        on_found: called with the split position of an end and the commit time of the last transaction before it, µs
+            since the epoch.
     """
 
-    def __init__(self, settings: MySqlScanSettings) -> None:
+    def __init__(self, settings: MySqlScanSettings, on_found: Callable[[int, int], None] = lambda *_: None) -> None:
         self._settings = settings
+        self._on_found = on_found
         # One thread for all scans: the server ends a dump if another one begins under its name.
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tidemark-mysql-batch-end")
         self._ahead: _ScanAhead | None = None
@@ -113,6 +116,8 @@ class BatchEnds:
     def _ended(self, batch: MySqlState, max_bytes: int) -> MySqlState:
         """Return a batch that ends at `to`, or at the first transaction boundary after so many bytes."""
         found = self._found_ahead(batch, max_bytes) or self._pool.submit(self._scan, batch, max_bytes).result()
+        if found.last_commit_us:
+            self._on_found(batch.at + found.passed_bytes, found.last_commit_us)
         return replace(batch, to=found.position, to_gtid=merged_gtids(batch.gtid, str(found.gtids or "")))
 
     def _found_ahead(self, batch: MySqlState, max_bytes: int) -> BinlogRangeInfo | None:

@@ -22,6 +22,7 @@ from datasources.mysql.connection.connection import OtherServer
 from datasources.mysql.planning.batch_end import BatchEnds
 from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.planning.irrelevant_ranges import find_irrelevant_range
+from datasources.mysql.planning.log_backlog import LogBacklog
 from datasources.mysql.planning.snapshot_progress import SnapshotProgress
 from datasources.mysql.reader.mysql_reader import MySqlReader
 from datasources.mysql.scan.scan_settings import BINLOG, SNAPSHOT_READER, MySqlScanSettings
@@ -99,7 +100,8 @@ class MySqlEnumerator:
         self._clock = clock or SystemClock()
         self._files = LogFiles(view.query)
         self._chunks = ChunkPlanner(view.connect, settings.captured, chunk_size=plan.chunk_size)
-        self._batch_ends = BatchEnds(settings)
+        self._backlog = LogBacklog(view.query, self._clock)
+        self._batch_ends = BatchEnds(settings, self._backlog.add)
         self._state: MySqlState | None = None
         self._end: LogEnd | None = None
         self._end_position = 0
@@ -239,8 +241,8 @@ class MySqlEnumerator:
         return current.snapshot is None and not current.reread
 
     def progress(self) -> Mapping[str, Any]:
-        """Return the progress of the snapshot."""
-        return self._progress.to_json(self._state)
+        """Return the progress of the snapshot, and how far reading is from where the server purges its log."""
+        return {**self._progress.to_json(self._state), **self._backlog.to_json()}
 
     def close(self) -> None:
         """Close the connection and the threads."""
@@ -280,6 +282,7 @@ class MySqlEnumerator:
             known, self._end = self._end, self._view.end()
             if known is None or self._end.server != known.server:
                 self._files = LogFiles(self._view.query)
+                self._backlog.forget()
             if self._end.server != state.server:
                 state = self._state = self._check(self._view, state)
             if self._end.server == state.server:
@@ -297,6 +300,9 @@ class MySqlEnumerator:
             is_read = has_read(state.gtid, self._end.gtid)
             self._end_position = state.at + (0 if is_read else self._plan.max_bytes)
             self._idle_clock_us = None
+            self._backlog.forget()
+            if is_read:
+                self._backlog.measure(state.at, state.at, self._end.clock_us)
             return state
         if state.irrelevant_batches and state.snapshot is None and not self._is_outstanding:
             now = self._clock.monotonic_ns()
@@ -308,6 +314,7 @@ class MySqlEnumerator:
         unread = self._unread(state)
         self._end_position = state.at + (0 if unread and self._awaits_commit(state) else unread)
         self._idle_clock_us = None if unread else self._end.clock_us
+        self._backlog.measure(state.at, state.at + unread, self._end.clock_us)
         return state
 
     def _awaits_commit(self, state: MySqlState) -> bool:

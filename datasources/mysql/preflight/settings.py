@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.mysql.config.mysql_options import SnapshotLocking, parse_server_ids
+from datasources.mysql.connection.log_retention import log_retention_s
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
@@ -167,9 +168,9 @@ def _retention(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
     if info.has("binlog_expire_logs_auto_purge", "OFF"):
         yield Finding(check="retention", found="binlog files are kept until they are purged manually")
         return
-    seconds = _number(info, "binlog_expire_logs_seconds") or _number(info, "expire_logs_days") * _DAY_S
-    if seconds == 0 or seconds >= _DAY_S:
-        found = "without limit" if seconds == 0 else f"{seconds // _SECONDS_PER_HOUR} h"
+    seconds = log_retention_s(info.variables)
+    if seconds is None or seconds >= _DAY_S:
+        found = "without limit" if seconds is None else f"{seconds // _SECONDS_PER_HOUR} h"
         yield Finding(check="retention", found=found)
     else:
         yield Finding(

@@ -148,6 +148,7 @@ const figuresOf = (table, labels) => {
     { term: "Late rows", text: lateText(table), kind: table.late_rows ? "loss" : null },
     ...(table.snapshot ? [{ term: "Snapshot", text: snapshotText(table.snapshot), kind: "line" }] : []),
     ...(table.unanswered_splits ? [{ term: "No answer", text: unansweredText(table), kind: "line" }] : []),
+    ...(isPurgeNear(table) ? [{ term: "Purge", text: purgeText(table.log), kind: "line" }] : []),
     ...(waits(table) ? [{ term: "Waits", text: waits(table), kind: "line" }] : []),
     ...counters.map(([key, label]) => ({ term: capitalised(label), text: count(table[key]), kind: "loss" })),
   ];
@@ -175,6 +176,11 @@ const unansweredText = (table) => {
   const words = `about ${count(table.unanswered_splits)} of ${plural(table.split_count, "split")}`;
   return first ? `${words}; ${first.split} since ${second(first.unanswered_since)}: ${first.unanswered_reason}` : words;
 };
+
+const isPurgeNear = ({ log }) => Boolean(log?.retention_ms) && 2 * (log.unread_age_ms ?? 0) > log.retention_ms;
+
+const purgeText = (log) =>
+  `the oldest unread change is ${duration(log.unread_age_ms)} old, and the server purges its log after ${duration(log.retention_ms)}`;
 
 const waits = (table) => {
   const builds = table.hold?.status === "waiting" ? table.hold.builds : [];

@@ -42,12 +42,14 @@ class PageSettings:
         port: 0 = any free one.
         token: that other machines must send; None = a random one is generated.
         names: accepted as the page's host besides its own.
+        frames: origins of pages that may show it in a frame, such as a notebook's.
     """
 
     host: str = "127.0.0.1"
     port: int = 0
     token: str | None = field(default=None, repr=False)
     names: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ def _page_url(coordinator: Coordinator, page: dict[str, Any]) -> str:
     from datasources.observe.access import RemoteAccess
     from datasources.observe.server import start_observer  # not needed without a page
 
-    remote = RemoteAccess(token=page["token"], names=tuple(page["names"]))
+    remote = RemoteAccess(token=page["token"], names=tuple(page["names"]), frames=tuple(page["frames"]))
     return start_observer(coordinator.registry.tables, host=page["host"], port=page["port"], remote=remote).url
 
 

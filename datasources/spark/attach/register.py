@@ -6,7 +6,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
@@ -36,6 +36,7 @@ _COORDINATOR_BIND = f"{GLOBAL_PREFIX}coordinator.bind"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 _UI_HOST = f"{GLOBAL_PREFIX}ui.host"
 _UI_NAMES = "spark.tidemark.ui.names"
+_UI_FRAMES = "spark.tidemark.ui.frames"
 _UI_TOKEN = "spark.tidemark.ui.token"  # noqa: S105 - the name of a setting
 _UI_PORT = f"{GLOBAL_PREFIX}ui.port"
 _once = threading.Lock()
@@ -158,6 +159,37 @@ def coordinator_settings(spark: SparkSession) -> CoordinatorSettings:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationPage:
+    """The page of an application's sources.
+
+    Attributes:
+        url: without a token.
+        is_framed: whether pages of other origins may show it in a frame, and no token is needed.
+    """
+
+    url: str
+    is_framed: bool
+
+
+def application_page(spark: SparkSession) -> ApplicationPage | None:
+    """Return the page of a session's application; None = none is served, or a server chose its port."""
+    settings = coordinator_settings(spark).page
+    if settings is None:
+        return None
+    if is_connect(spark):
+        url, needs_token = f"http://{settings.host}:{settings.port}/", settings.token is not None
+        if not settings.port:
+            return None
+    else:
+        observer: Observer | None = getattr(spark.sparkContext, "_tidemark_observer", None)
+        if observer is None:
+            return None
+        url, token, _ = observer.url.partition("?")
+        needs_token = bool(token)
+    return ApplicationPage(url=url, is_framed=bool(settings.frames) and not needs_token)
+
+
 def _page_settings(spark: SparkSession) -> PageSettings | None:
     port = _port(spark, _UI_PORT)
     if port is None:
@@ -167,6 +199,7 @@ def _page_settings(spark: SparkSession) -> PageSettings | None:
         port=port,
         token=application_setting(spark, _UI_TOKEN),
         names=tuple((application_setting(spark, _UI_NAMES) or "").split(",")),
+        frames=tuple((application_setting(spark, _UI_FRAMES) or "").replace(",", " ").split()),
     )
 
 
@@ -217,7 +250,7 @@ def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Obse
             coordinator.registry.tables,
             host=page.host,
             port=page.port,
-            remote=RemoteAccess(token=page.token, names=page.names),
+            remote=RemoteAccess(token=page.token, names=page.names, frames=page.frames),
         )
         context._tidemark_observer = observer  # noqa: SLF001 - lives as long as it
         shown = observer.url if page.token is None else observer.url.partition("?")[0]  # one that was set is known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -11,24 +12,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from datasources.durations import parse_duration_ms
 from datasources.errors import TidemarkError
 from datasources.spark.boundary.connect import is_connect
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.shell.interrupts import Interrupts, interruptible, noted_interrupts
+from datasources.sql.shell.stream_rows import MAX_ROWS, StreamRows, first_rows, start_stream, stream_rows, watermark_of
 from datasources.terminal_text import plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.streaming.query import StreamingQuery
 
-MAX_ROWS: Final = 1000
-"""Rows of a result, or of one batch, that are shown."""
-
 _LOOK_S: Final = 0.5
 _LINES: Final = "\n\t"
-_NO_WATERMARK: Final = "1970-01-01T00:00:00.000Z"
-"""What Spark reports while there is no watermark."""
 _AFTER_MESSAGE: Final = re.compile(
     r"\n\nJVM stacktrace|\n=== Streaming Query ===|(?<= pos \d);\n|(?<= pos \d\d);\n|(?<= pos \d\d\d);\n"
 )
@@ -72,7 +68,7 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
         StreamingQueryException: the query failed.
     """
     with noted_interrupts() as interrupts:
-        show = _ServerRows(console, frame) if is_connect(frame.sparkSession) else _BatchRows(console, frame)
+        show = stream_rows(frame, partial(_print_batch, console))
         query = _start(console, show, trigger)
         try:
             _follow(console, query, show, interrupts)
@@ -95,59 +91,12 @@ def error_text(error: BaseException) -> str | None:
     return None
 
 
-class _BatchRows:
-    """The rows of a stream of this process, printed batch by batch."""
-
-    def __init__(self, console: Console, frame: DataFrame) -> None:
-        self._console = console
-        self.writer = frame.writeStream.foreachBatch(self._print)
-
-    def print_new(self) -> None:
-        """Print nothing: Spark calls for each batch."""
-
-    def _print(self, batch: DataFrame, number: int) -> None:
-        rows = _first_rows(batch)
-        if rows:
-            title = f"batch {number}" + (f", the first {MAX_ROWS} rows" if len(rows) > MAX_ROWS else "")
-            self._console.print(Text(title))
-            _print_table(self._console, batch.columns, rows[:MAX_ROWS])
-
-
-class _ServerRows:
-    """The rows of a stream of a server, where a function for batches would print: a table in the server's memory."""
-
-    def __init__(self, console: Console, frame: DataFrame) -> None:
-        self._console = console
-        self._spark = frame.sparkSession
-        self._table = f"tidemark_sql_{uuid4().hex}"
-        self._printed = 0
-        self.writer = frame.writeStream.format("memory").queryName(self._table)
-
-    def print_new(self) -> None:
-        """Print the rows that came since the last call."""
-        rows = self._spark.table(self._table).offset(self._printed)
-        while found := _first_rows(rows)[:MAX_ROWS]:
-            _print_table(self._console, rows.columns, found)
-            self._printed += len(found)
-            rows = self._spark.table(self._table).offset(self._printed)
-
-
-def _start(console: Console, show: _BatchRows | _ServerRows, trigger: str | None) -> StreamingQuery:
+def _start(console: Console, show: StreamRows, trigger: str | None) -> StreamingQuery:
     """Start a query that prints its batches: rows that stay if the stream has them, else rows that change."""
-    from pyspark.errors import AnalysisException
-
-    writer = show.writer
-    if trigger is not None and trigger.lower() == "available-now":
-        writer = writer.trigger(availableNow=True)
-    elif trigger is not None:
-        writer = writer.trigger(processingTime=f"{parse_duration_ms(trigger, key='execution.trigger')} milliseconds")
-    try:
-        return writer.outputMode("append").start()
-    except AnalysisException as error:
-        if not (error.getCondition() or "").startswith("STREAMING_OUTPUT_MODE"):
-            raise
-    console.print(Text("hint: rows of this query change: a row replaces an earlier one of the same group"))
-    return writer.outputMode("update").start()
+    query, changes = start_stream(show, trigger)
+    if changes:
+        console.print(Text("hint: rows of this query change: a row replaces an earlier one of the same group"))
+    return query
 
 
 def _collected(frame: DataFrame) -> list[Row]:
@@ -160,40 +109,35 @@ def _collected(frame: DataFrame) -> list[Row]:
 
     def collect() -> list[Row]:
         add(tag)  # a tag is its thread's own, and this thread ends with the statement
-        return _first_rows(frame)
+        return first_rows(frame)
 
     return interruptible(collect, lambda: cancel(tag))
 
 
-def _first_rows(frame: DataFrame) -> list[Row]:
-    """Return one row more than is shown, as texts: PySpark's own values of times are in the machine's zone."""
-    names = [f"c{index}" for index in range(len(frame.columns))]
-    texts = (
-        f"hex({name})" if kind == "binary" else f"CAST({name} AS STRING)"
-        for name, (_, kind) in zip(names, frame.dtypes, strict=True)
-    )
-    rows: list[Row] = frame.limit(MAX_ROWS + 1).toDF(*names).selectExpr(*texts).collect()
-    return rows
+def _print_batch(console: Console, number: int | None, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    if number is not None:
+        cut = f", the first {MAX_ROWS} rows" if len(rows) > MAX_ROWS else ""
+        console.print(Text(f"batch {number}{cut}"))
+    _print_table(console, columns, rows[:MAX_ROWS])
 
 
-def _follow(console: Console, query: StreamingQuery, show: _BatchRows | _ServerRows, interrupts: Interrupts) -> None:
+def _follow(console: Console, query: StreamingQuery, show: StreamRows, interrupts: Interrupts) -> None:
     shown: str | None = None
     while not query.awaitTermination(_LOOK_S):
-        show.print_new()
+        show.take_new()
         shown = _print_watermark(console, query, shown)
         if interrupts.is_pressed:
             raise KeyboardInterrupt
-    show.print_new()
+    show.take_new()
     _print_watermark(console, query, shown)
 
 
 def _print_watermark(console: Console, query: StreamingQuery, shown: str | None) -> str | None:
-    progress = query.lastProgress
-    watermark = None if progress is None else progress["eventTime"].get("watermark")
-    if watermark is None or watermark in (shown, _NO_WATERMARK):
+    watermark = watermark_of(query)
+    if watermark in (None, shown):
         return shown
     console.print(Text(f"watermark {watermark}"))
-    return str(watermark)
+    return watermark
 
 
 def _print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

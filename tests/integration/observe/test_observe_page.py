@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
 
 from datasources.observe import start_observer
-from tests.support.source.observed_tables import NOW_MS, hold, load, snapshot, split, table
+from datasources.observe.access import RemoteAccess
+from tests.support.source.observed_tables import NOW_MS, hold, load, log, snapshot, split, table
 from watermark.clock import ManualClock
 
 pytestmark = pytest.mark.slow
@@ -199,6 +201,49 @@ def test_a_snapshot_scan_shows_its_progress(show):
     page.until(lambda page: page.text('[data-figure="Snapshot"] dd') == "done: 40 chunks, 1,999,998 rows")
     driver.tables = [four()]
     page.until(lambda page: not page.all('[data-figure="Snapshot"]'))
+
+
+def test_a_log_that_is_purged_soon_is_shown(show):
+    page, driver = show(four(log=log()))
+    assert page.text('[data-figure="Purge"] dd') == (
+        "the oldest unread change is 1 d 3 h old, and the server purges its log after 2 d"
+    )
+    driver.tables = [four(log=log(unread_age_ms=0))]
+    page.until(lambda page: not page.all('[data-figure="Purge"]'))
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_page_of_a_named_origin_shows_it_in_a_frame(chromium, is_named):
+    """Such as a notebook: another page, at another port."""
+
+    class Notebook(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(f'<iframe src="{observer.url}" width="900" height="640"></iframe>'.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Notebook) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://127.0.0.1:{server.server_address[1]}"
+        remote = RemoteAccess(frames=(origin,) if is_named else ())
+        observer = start_observer(lambda: [four()], clock=ManualClock(NOW_MS * 1_000), remote=remote)
+        try:
+            page = Page(chromium, origin)
+            chromium.get(origin)
+            chromium.switch_to.frame(page.one("iframe"))
+            if is_named:
+                assert page.text("h2") == "topic orders"
+            else:
+                page.until(lambda page: page.all("body"))
+                assert page.all("h2") == []
+        finally:
+            chromium.switch_to.default_content()
+            observer.close()
+            server.shutdown()
 
 
 def test_a_waiting_source_shows_its_build_sources_and_their_progress(show):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["NOW_MS", "ScriptedTables", "hold", "load", "snapshot", "split", "table"]
+__all__ = ["NOW_MS", "ScriptedTables", "hold", "load", "log", "snapshot", "split", "table"]
 
 NOW_MS: Final = 1_760_000_000_000
 """2025-10-09T08:53:20.000Z"""
@@ -75,6 +75,11 @@ def snapshot(**changes: Any) -> dict[str, Any]:
         "seconds_left": 25,
         **changes,
     }
+
+
+def log(**changes: Any) -> dict[str, Any]:
+    """Return how far a source is from where its server purges."""
+    return {"unread_age_ms": 100_000_000, "retention_ms": 172_800_000, **changes}
 
 
 def hold(*builds: dict[str, Any], **changes: Any) -> dict[str, Any]:

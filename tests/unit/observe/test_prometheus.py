@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.observe.prometheus import METRICS, render_metrics
 from tests.support.project import ROOT
-from tests.support.source.observed_tables import NOW_MS, hold, load, snapshot, split, table
+from tests.support.source.observed_tables import NOW_MS, hold, load, log, snapshot, split, table
 
 DOCS = ROOT / "docs" / "observe.md"
 NO_ANSWER = {"unanswered_since": NOW_MS - 12_000, "unanswered_reason": "timed out"}
@@ -60,6 +60,9 @@ def found():
             lost_positions=6,
             unanswered_splits=1,
             snapshot=snapshot(),
+            log=log(),
+            commitsSucceeded=7,
+            commitsFailed=1,
             hold=hold(),
             load=load(),
         )
@@ -111,6 +114,10 @@ def test_each_split_has_its_metrics_and_what_is_not_known_is_left_out(found, nam
         ("snapshot_records_remaining", 1_400_000),
         ("snapshot_records_per_second", 55_000),
         ("snapshot_time_left_seconds", 25_000),
+        ("log_unread_age_seconds", 100_000_000),
+        ("log_retention_seconds", 172_800_000),
+        ("commits_succeeded_total", 7),
+        ("commits_failed_total", 1),
         ("held", 1),
         ("held_seconds", 9_000),
         ("loading", 1),
@@ -146,6 +153,14 @@ def test_a_snapshot_that_is_done_has_nothing_left_and_one_that_just_began_no_tim
         is None
     )
     assert not any("snapshot" in name for name, _ in samples(table()))
+
+
+def test_an_age_or_a_retention_that_is_not_known_is_left_out():
+    labels = {**SOURCE, "group": ""}
+    found = samples(table(log=log(unread_age_ms=None, retention_ms=None)))
+    assert value(found, "source_log_unread_age_seconds", **labels) is None
+    assert value(found, "source_log_retention_seconds", **labels) is None
+    assert not any(word in name for name, _ in samples(table()) for word in ("log_", "commits"))
 
 
 def test_a_source_that_was_released_is_held_no_more_and_one_that_is_loaded_has_nothing_left():

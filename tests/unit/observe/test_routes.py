@@ -15,7 +15,7 @@ import pytest
 import datasources.observe
 from datasources.errors import OptionError
 from datasources.observe.access import RemoteAccess, access_of
-from datasources.observe.routes import SECURITY_HEADERS, Request, Routes
+from datasources.observe.routes import SECURITY_HEADERS, Request, Routes, security_headers
 from datasources.observe.sampler import Sampler
 from datasources.task_counters import TASK_COUNTERS
 from tests.support.project import ROOT
@@ -94,7 +94,7 @@ def test_every_column_and_figure_of_the_page_is_documented():
     assert [column for column in columns if f"\n| {column} |" not in docs] == []
     source = (STATIC / "source.js").read_text(encoding="utf-8")
     figures = re.findall(r'term: "([^"]+)"', source) + [each.label.capitalize() for each in TASK_COUNTERS]
-    assert len(figures) == 14
+    assert len(figures) == 15
     assert [figure for figure in figures if not re.search(rf"\n\| ([^|]*, )?{figure}(, [^|]*)? \|", docs)] == []
 
 
@@ -309,6 +309,22 @@ def test_nothing_inline_nothing_from_elsewhere_and_no_frame_is_allowed():
     assert "unsafe" not in policy
     assert "*" not in policy
     assert "frame-ancestors 'none'" in policy
+
+
+def test_pages_of_named_origins_may_show_it_in_a_frame():
+    headers = security_headers(["http://localhost:8888", "https://[::1]:8443"])
+    assert "; frame-ancestors http://localhost:8888 https://[::1]:8443; " in headers["Content-Security-Policy"]
+    assert headers.keys() == SECURITY_HEADERS.keys() - {"X-Frame-Options"}
+    assert security_headers() == SECURITY_HEADERS
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "localhost:8888", "http://localhost:8888/", "http://*", "http://a; script-src *", "http://a:8888888"],
+)
+def test_what_is_not_an_origin_frames_nothing(origin):
+    with pytest.raises(OptionError, match=r"spark\.tidemark\.ui\.frames"):
+        security_headers([origin])
 
 
 def malformed():

@@ -20,7 +20,7 @@ from datasources.observe.tables import END_OF_TIME_MS
 from datasources.observe.terminal import Shown, duration_text, plain, render, time_text
 from datasources.observe.watch import DEFAULT_URL, fetch, watch
 from tests.support.console import console_script
-from tests.support.source.observed_tables import NOW_MS, ScriptedTables, hold, load, snapshot, split, table
+from tests.support.source.observed_tables import NOW_MS, ScriptedTables, hold, load, log, snapshot, split, table
 from watermark.clock import ManualClock
 
 WAIT_S = 20
@@ -320,6 +320,13 @@ def test_figures_that_are_old_are_called_so():
 def test_a_source_that_planned_long_ago_is_called_so():
     assert "batch 17 | planned 45 s ago | " in text_of(table(split("a"), time=NOW_MS - 45_000))
     assert "ago" not in text_of(table(split("a"), time=NOW_MS - 5_000))
+
+
+def test_a_log_that_is_purged_soon_is_shown():
+    line = "  the oldest unread change is 1 d 3 h old, and the server purges its log after 2 d"
+    assert line in text_of(table(split("a"), log=log()), width=160)
+    for near in (log(unread_age_ms=86_000_000), log(unread_age_ms=None), log(retention_ms=None)):
+        assert "purges" not in text_of(table(split("a"), log=near), width=160)
 
 
 def test_a_snapshot_scan_shows_its_progress():
