@@ -44,9 +44,9 @@ def test_every_error_has_a_section_with_its_code_and_class(kind):
 
 def test_the_page_of_the_api_has_every_public_name():
     text = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
-    from_sql = {"TableEnvironment", "StatementResult", "arrow_function"}
+    others = {"TableEnvironment", "StatementResult", "arrow_function"}
     formats = {name for name in datasources.__all__ if name.endswith("DataSource")}  # options name them
-    assert set(re.findall(r"^::: .*\.(\w+)$", text, re.MULTILINE)) == (set(datasources.__all__) | from_sql) - formats
+    assert set(re.findall(r"^::: .*\.(\w+)$", text, re.MULTILINE)) == (set(datasources.__all__) | others) - formats
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))

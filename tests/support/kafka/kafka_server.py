@@ -39,10 +39,15 @@ class KafkaServer:
         self.origin = origin
 
     def create_topic(
-        self, *, partitions: int = 1, config: Mapping[str, str] | None = None, prefix: str = "topic"
+        self,
+        *,
+        partitions: int = 1,
+        config: Mapping[str, str] | None = None,
+        prefix: str = "topic",
+        name: str | None = None,
     ) -> str:
-        """Create a topic with a name that no other test has; return when all its partitions have a leader."""
-        name = f"{prefix}-{uuid.uuid4().hex[:12]}"
+        """Create a topic, by default with a name that no other test has; return when its partitions have a leader."""
+        name = name or f"{prefix}-{uuid.uuid4().hex[:12]}"
         topic = NewTopic(name, num_partitions=partitions, config={**_TOPIC_DEFAULTS, **(config or {})})
         with self._admin() as admin:
             admin.create_topics([topic], request_timeout=_DEADLINE_S)[name].result(_DEADLINE_S)
