@@ -21,7 +21,13 @@ from tests.support.documented_code import Hosts, blocks_of
 from tests.support.project import ROOT
 from watermark import SystemClock
 
-pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.kafka, pytest.mark.timeout(1_200)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.slow,
+    pytest.mark.kafka,
+    pytest.mark.spark,
+    pytest.mark.timeout(1_200),
+]
 
 SESSION: Final = "from pyspark.sql import SparkSession, functions as F\nspark = SparkSession.builder.getOrCreate()\n"
 PAGE: Final = (
@@ -128,7 +134,8 @@ def test_spark_submit(environment):
 
 def test_the_shell_of_pyspark(environment):
     lines = "from pyspark.sql import functions as F\n" + environment.lines + ENDS
-    counted(environment.run(environment.program("pyspark"), "--master", "local[2]", stdin=lines))
+    asks = {"PYSPARK_DRIVER_PYTHON_OPTS": "-i"}  # as if somebody sat there: then the shell makes the session
+    counted(environment.run(environment.program("pyspark"), "--master", "local[2]", stdin=lines, **asks))
 
 
 def test_spark_connect(environment):
