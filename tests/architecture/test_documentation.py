@@ -49,6 +49,15 @@ def test_the_page_of_the_api_has_every_public_name():
     assert set(re.findall(r"^::: .*\.(\w+)$", text, re.MULTILINE)) == (set(datasources.__all__) | others) - formats
 
 
+def test_a_tick_of_the_readme_names_a_test():
+    _, _, section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Where it runs\n")
+    rows = [line.split("|") for line in section.partition("\n## ")[0].splitlines() if "✓" in line]
+    assert len(rows) == 4
+    for _, _, tick, test, _ in rows:
+        assert tick.strip() == "✓"
+        assert "def test_" in (ROOT / test.strip(" `")).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
 def test_code_in_python_is_python(path):
     for block in BLOCK.findall(path.read_text(encoding="utf-8")):

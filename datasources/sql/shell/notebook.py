@@ -28,8 +28,9 @@ _CHART_HEIGHT: Final = 640
 def show_stream(frame: DataFrame, *, rows: int = 20, trigger: str | None = None) -> StreamingQuery:
     """Start a query and show its newest rows in the notebook's output until it ends; return at once.
 
-    Below the rows is the application's page, with the watermark of each split over time, if `spark.tidemark.ui.port` is
-    set and `spark.tidemark.ui.frames` has the notebook's address; else a link to it.
+    Of each batch the first 1,000 rows are looked at. Below the rows is the application's page, with the watermark of
+    each split over time, if `spark.tidemark.ui.port` is set and `spark.tidemark.ui.frames` has the notebook's address;
+    else a link to it.
 
     Args:
         frame: a stream.
@@ -76,23 +77,25 @@ class _Shown:
         self._columns = columns
         self._rows: deque[tuple[str | None, ...]] = deque(maxlen=rows)
         self._count = 0
+        self._has_more = False
         self._lock = threading.Lock()
         self.has_changes = False
         self.watermark: str | None = None
         self.state = "running"
 
     def add(self, _batch: int | None, _columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of a batch, of which only the first `MAX_ROWS` are there."""
+        """Add rows of a batch, one more than `MAX_ROWS` at most."""
         with self._lock:
-            self._count += len(rows)
-            self._rows.extendleft(tuple(row) for row in rows)
+            self._has_more = self._has_more or len(rows) > MAX_ROWS
+            self._count += len(rows[:MAX_ROWS])
+            self._rows.extendleft(tuple(row) for row in rows[:MAX_ROWS])
 
     def to_html(self) -> str:
         """Return the newest rows, and above them how the query is."""
         with self._lock:
-            rows, count = list(self._rows), self._count
+            rows, count = list(self._rows), f"{'more than ' if self._has_more else ''}{self._count:,}"
         kind = "changed rows" if self.has_changes else "rows"
-        about = f"{self.state} · {count:,} {kind}, the newest first · watermark {self.watermark or 'none yet'}"
+        about = f"{self.state} · {count} {kind}, the newest first · watermark {self.watermark or 'none yet'}"
         head = "".join(f"<th>{escape(column)}</th>" for column in self._columns)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
         return f"<p>{escape(about)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

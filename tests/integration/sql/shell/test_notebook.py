@@ -80,6 +80,14 @@ def test_rows_that_change_are_called_so(spark, scripts, output):
     assert output.cells() == [["<a>", "12"]]
 
 
+def test_of_a_large_batch_the_first_rows_are_shown_and_that_there_are_more(spark, tmp_path, output):
+    scripts = Scripts(tmp_path / "many")
+    scripts.append("s-0", *((n % 60, "k", f"v{n}") for n in range(1_500)))
+    show_stream(scripts.stream(spark).select("v"), rows=2, trigger="available-now").awaitTermination()
+    wait_until(lambda: "ended · more than 1,000 rows, the newest first" in output.shown[0])
+    assert len(output.cells()) == 2
+
+
 def test_a_query_that_fails_shows_its_reason(spark, scripts, output):
     scripts.append("s-0", "this is no JSON")
     query = show_stream(scripts.stream(spark).select("k"))
