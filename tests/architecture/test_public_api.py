@@ -132,6 +132,7 @@ def test_datasources_shows_exactly_what_it_promises():
         "over",
         "read_stream",
         "register",
+        "show_stream",
         "temporal_join",
         "windowed",
         "with_source_watermark",
