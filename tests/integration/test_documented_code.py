@@ -43,7 +43,6 @@ QUERY_STEPS: Final = 1_800
 EMPTY_STEPS: Final = 50
 """Tenths of a second until a query's first batch, and until it gave rows after that."""
 CURRENCIES: Final = ("EUR", "USD")
-EARLIEST: Final = {"startingOffsets": "earliest"}
 AVRO: Final = {
     "type": "record",
     "name": "Order",
@@ -315,7 +314,7 @@ def typed_in(path: str, what: str) -> Run:
 
     def run(_page: Page, block: Block) -> None:
         assert what in (ROOT / path).read_text(encoding="utf-8")
-        assert block.language in ("sh", "sql")
+        assert block.language in ("sh", "sql", "")
 
     return run
 
@@ -517,6 +516,7 @@ CUSTOMERS: Final = """CREATE TABLE customers (id STRING, name STRING, PRIMARY KE
         'database-name' = 'shop', 'table-name' = 'customers');"""
 DELTA: Final = typed_in("tests/integration/sinks/lake/test_delta_sink.py", "INSERT INTO")
 ICEBERG: Final = typed_in("tests/integration/sinks/lake/test_iceberg_sink.py", "INSERT INTO")
+PROMQL: Final = typed_in("tests/integration/observe/test_prometheus_server.py", "docs/observe.md")
 CLUSTER: Final = typed_in("tests/integration/test_local_cluster.py", "spark.archives")
 CHECK: Final = shell(gives="orders_2026")
 PAGES: Final[dict[str, list[Run]]] = {
@@ -556,7 +556,7 @@ PAGES: Final[dict[str, list[Run]]] = {
         python(before=running),
     ],
     "docs/mysql.md": [CHECK, python(rows=3), sql(rows=3), python(rows=0), form("batches of a snapshot")],
-    "docs/observe.md": [python(rows=0), valid_yaml, form("queries in PromQL"), watched, in_a_notebook],
+    "docs/observe.md": [python(rows=0), valid_yaml, PROMQL, watched, in_a_notebook],
     "docs/operate/connect.md": [
         with_connect_server(script(gives="rows of the client: ", reads=True)),
         typed_in("tests/integration/test_pipeline_example.py", '"run"'),

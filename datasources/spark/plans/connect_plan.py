@@ -53,7 +53,7 @@ def streaming_source_options(
     """
     found = []
     for leaf in _leaves(_relation(df)):
-        if not leaf.HasField("read") or not leaf.read.HasField("data_source"):
+        if not _is_source(leaf):
             raise QueryError(
                 "a Spark Connect client does not see the sources behind SQL text, a view or a cached DataFrame, and "
                 "which of them wait for each other has to be known here: use DataFrames that read_stream() or load() "
@@ -121,13 +121,18 @@ def _sources(df: DataFrame, relation: Any) -> Iterator[Any]:
         yield from _sources(df, child)
     if children:
         return
-    if not relation.HasField("read") or not relation.read.HasField("data_source"):
+    if not _is_source(relation):
         raise QueryError(
             "a Spark Connect client does not see the source behind SQL text, a view or a cached DataFrame: call "
             "with_source_watermark(df) directly on what load() returned."
         )
     if relation.read.is_streaming:
         yield relation.read.data_source
+
+
+def _is_source(relation: Any) -> bool:
+    """Return whether a relation is a source with its options, and not text, a view or a cached DataFrame."""
+    return bool(relation.HasField("read") and relation.read.HasField("data_source"))
 
 
 def _set_option(source: Any, key: str, value: str) -> bool:

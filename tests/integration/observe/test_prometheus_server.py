@@ -11,6 +11,7 @@ import pytest
 import yaml
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from tests.support.documented_code import blocks_of
 from tests.support.project import ROOT
 from tests.support.prometheus import prometheus_program, prometheus_server
 from tests.support.source.loopback import wait_until
@@ -62,6 +63,9 @@ def test_every_panel_shows_a_running_query_and_the_alerts_its_state(spark, tmp_p
                 expression = target["expr"].replace("$name", ".*")
                 found = server.ask(expression)
                 assert bool(found) is (panel["title"] not in OF_OTHERS), (panel["title"], found)
+        (written,) = (block.text for block in blocks_of("docs/observe.md") if " > 600 " in block.text)
+        for line in written.strip().splitlines():
+            server.ask(line.partition("#")[0])  # what is no query is an error
         wait_until(lambda: _answered(server, 'ALERTS{alertname="TidemarkWatermarkBehind"}'))  # of 1970: far behind
         found = {each["metric"]["alertname"] for each in server.ask("ALERTS")}
         assert found <= {rule["alert"] for rule in group["rules"]}
