@@ -197,13 +197,18 @@ def sql(  # noqa: PLR0913, PLR0917 - options of the command line
     no_wait: Annotated[  # noqa: FBT002 - a flag of the command line
         bool, typer.Option("--no-wait", help="End after the last statement; queries that still run are stopped.")
     ] = False,
+    check: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--check", help="Run nothing: plan, and warn of what means something else in Flink SQL.")
+    ] = False,
 ) -> None:
     """Run SQL: a script, or an interactive prompt. A script ends with its queries, or at its first error."""
     from datasources.sql.shell.shell_command import ShellRequest, run_shell
     from datasources.sql.shell.shell_session import parse_settings
 
     settings = parse_settings([*(conf or ()), *([] if remote is None else [f"spark.remote={remote}"])])
-    request = ShellRequest(file=file, text=text, catalog=catalog, settings=settings, is_awaited=not no_wait)
+    request = ShellRequest(
+        file=file, text=text, catalog=catalog, settings=settings, is_awaited=not no_wait, is_check=check
+    )
     raise typer.Exit(run_shell(request, _console()))
 
 

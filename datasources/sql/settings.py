@@ -25,6 +25,13 @@ class LateRowsMode(enum.Enum):
     EXACT = "exact"
 
 
+class SqlDialect(enum.Enum):
+    """What expressions mean."""
+
+    SPARK = "spark"
+    FLINK = "flink"
+
+
 class SqlOptions(OptionGroup):
     """Settings of a `TableEnvironment`."""
 
@@ -32,6 +39,13 @@ class SqlOptions(OptionGroup):
         RuntimeMode.STREAMING,
         alias="execution.runtime-mode",
         description="`streaming`, or `batch`: tables are read once, up to their current end, and without watermarks.",
+    )
+    dialect: SqlDialect = Field(
+        SqlDialect.SPARK,
+        alias="table.sql-dialect",
+        description="What the expressions of queries and of new tables and views mean: `spark`, or `flink`: types, "
+        "functions, casts, NULLs and names are those of Flink SQL. A table or view keeps the dialect that it was "
+        "created in.",
     )
     late_rows: LateRowsMode = Field(
         LateRowsMode.SPARK,

@@ -12,6 +12,7 @@ from datasources.grammar.source_text import SqlText
 from datasources.spark.plans.session_checks import require_session
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute import show, tables
+from datasources.sql.execute.differences import warnings_of
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
 from datasources.sql.execute.queries import known_relations, run_of_spark, run_query
@@ -21,7 +22,8 @@ from datasources.sql.parse import parse_statement
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.settings import Settings
 from datasources.sql.statements.statements import Explain, Insert, PassThrough, Query, Statement, StatementSet
-from datasources.sql.text.script import split_script
+from datasources.sql.text.flink_strings import with_spark_strings
+from datasources.sql.text.script import statements_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,7 +97,7 @@ class TableEnvironment:
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
             AnalysisException, ParseException: Spark's own, for Spark's statements.
         """
-        return self._run(parse_statement(_text(statement)))
+        return self._run(self._parsed(statement))
 
     def query(self, statement: str | SqlText) -> DataFrame:
         """Run a query, or a statement of Spark's that has rows.
@@ -106,7 +108,7 @@ class TableEnvironment:
         Raises:
             SqlError: it is another statement, which is not run; otherwise as `sql`.
         """
-        parsed = parse_statement(_text(statement))
+        parsed = self._parsed(statement)
         if not isinstance(parsed, Query | PassThrough):
             raise SqlError("this statement is no query, and was not run: use execute(...), or sql(...) for both.")
         return self._rows(parsed)
@@ -117,7 +119,7 @@ class TableEnvironment:
         Raises:
             SqlError: it is a query, which is not run; otherwise as `sql`.
         """
-        parsed = parse_statement(_text(statement))
+        parsed = self._parsed(statement)
         if isinstance(parsed, Query):
             raise SqlError("this statement is a query, and was not run: use query(...), or sql(...) for both.")
         found = self._run(parsed)
@@ -128,8 +130,27 @@ class TableEnvironment:
 
     def run_script(self, script: str | SqlText) -> Iterator[tuple[SqlText, DataFrame | StatementResult]]:
         """Run the statements of a script one by one; yields each with its result before the next one runs."""
-        for statement in split_script(_text(script)):
+        for statement in statements_of(_text(script), lambda: self._state.is_flink):
             yield statement, self.sql(statement)
+
+    def check(self, statement: str | SqlText) -> tuple[str, ...]:
+        """Plan a statement without starting or writing anything; definitions and settings take effect here.
+
+        Returns:
+            Expressions that mean something else in Flink SQL, a sentence each. Statements in the dialect of Flink
+            have none; those of Spark's own are not looked at.
+
+        Raises:
+            SqlError, OptionError, ExpressionError, SchemaError: as `sql`.
+        """
+        parsed = self._parsed(statement)
+        warnings = warnings_of(self._state, parsed)
+        for each in parsed.inserts if isinstance(parsed, StatementSet) else (parsed,):
+            if isinstance(each, Query | Insert):
+                explain(self._state, Explain(source=each.source, statement=each))
+            elif not isinstance(each, PassThrough | StatementSet):
+                self._run(each)
+        return warnings
 
     def table(self, name: str) -> DataFrame:
         """Return a table or view, as `SELECT * FROM name` does."""
@@ -152,6 +173,10 @@ class TableEnvironment:
     def __repr__(self) -> str:
         """Show what it has."""
         return f"TableEnvironment(relations={sorted(known_relations(self._state))}, settings={self.settings})"
+
+    def _parsed(self, statement: str | SqlText) -> Statement:
+        text = _text(statement)
+        return parse_statement(with_spark_strings(text) if self._state.is_flink else text)
 
     def _run(self, parsed: Statement) -> DataFrame | StatementResult:
         if isinstance(parsed, Query | PassThrough):

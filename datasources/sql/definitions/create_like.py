@@ -6,7 +6,7 @@
     GENERATED      INCLUDING      a name twice: error   none inherited the statement's column counts
     METADATA       INCLUDING      a name twice: error   none inherited the statement's column counts
     CONSTRAINTS    INCLUDING      two keys: error       none inherited not allowed
-    PARTITIONS     INCLUDING      tables here have none                not allowed
+    PARTITIONS     INCLUDING      two clauses: error    none inherited not allowed
     ALL            all of these   all of these          all of these   not allowed
 
 Physical columns are always inherited and cannot be declared again. Watermarks for different columns are combined. The
@@ -27,6 +27,7 @@ from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
     MetadataColumn,
+    PartitionKeys,
     PhysicalColumn,
     PrimaryKey,
     TableDefinition,
@@ -71,6 +72,7 @@ def merge_like(base: TableDefinition, statement: CreateTable) -> TableDefinition
         columns=merge.columns(),
         watermarks=merge.watermarks(),
         primary_key=merge.primary_key(),
+        partition_keys=merge.partition_keys(),
         options=merge.options(),
     )
 
@@ -117,6 +119,16 @@ class _Merge:
         if own is not None and inherited is not None:
             raise self._site(own.span, "PRIMARY KEY").error(
                 f"table '{self._base.name}' has a primary key already", "Add EXCLUDING CONSTRAINTS to LIKE."
+            )
+        return own or inherited
+
+    def partition_keys(self) -> PartitionKeys | None:
+        """Return the columns of PARTITIONED BY."""
+        inherited = self._base.partition_keys if self._takes("PARTITIONS") else None
+        own = self._own.partition_keys
+        if own is not None and inherited is not None:
+            raise self._site(own.span, "PARTITIONED BY").error(
+                f"table '{self._base.name}' is partitioned already", "Add EXCLUDING PARTITIONS to LIKE."
             )
         return own or inherited
 

@@ -6,6 +6,7 @@ The keys of version 1 (n, m count from 0):
     tidemark.catalog.kind                          'table', 'view' or 'function'
     tidemark.catalog.name                          as declared
     comment                                        of a table or view
+    sql-dialect                                    'flink': expressions are in Flink SQL; strings have Spark's escapes
 
     schema.n.name                                  a column, in the order of the DDL
     schema.n.data-type                             SQL text of its type; of physical and metadata columns
@@ -18,6 +19,7 @@ The keys of version 1 (n, m count from 0):
     schema.watermark.m.strategy.datatype           the type of its value, if known when the table was stored
     schema.primary-key.name
     schema.primary-key.columns                     'id;region', names quoted like those of rowtime
+    partition.keys                                 of PARTITIONED BY, like those of the primary key
     options.<key>                                  the options of WITH, `${env:X}` unexpanded. They have a prefix of
                                                    their own: 'comment' and 'schema' are options of some connectors
 
@@ -42,6 +44,7 @@ from datasources.sql.statements.catalog_objects import (
     ComputedColumn,
     FunctionDefinition,
     MetadataColumn,
+    PartitionKeys,
     PhysicalColumn,
     PrimaryKey,
     TableDefinition,
@@ -57,7 +60,11 @@ VERSION: Final = 1
 _VERSION_KEY: Final = "tidemark.catalog.version"
 _KIND_KEY: Final = "tidemark.catalog.kind"
 _NAME_KEY: Final = "tidemark.catalog.name"
+_DIALECT_KEY: Final = "sql-dialect"
 _OPTIONS: Final = "options."
+_PARTITIONS: Final = "partition.keys"
+_DEFAULT_DIALECT: Final = "spark"
+_DIALECTS: Final = (_DEFAULT_DIALECT, "flink")
 _FIRST_DRAFT: Final = {
     "schema.watermark.rowtime": "schema.watermark.0.rowtime",
     "schema.watermark.strategy.expression": "schema.watermark.0.strategy.expression",
@@ -101,7 +108,7 @@ def definition_of(properties: Mapping[str, str], *, name: str = "") -> Definitio
 
 
 def _of_table(table: TableDefinition, datatypes: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str | None] = {"comment": table.comment}
+    found: dict[str, str | None] = {"comment": table.comment, **_of_dialect(table.dialect)}
     for index, column in enumerate(table.columns):
         found |= {f"schema.{index}.{key}": value for key, value in _of_column(column).items()}
     for index, watermark in enumerate(table.watermarks):
@@ -112,6 +119,8 @@ def _of_table(table: TableDefinition, datatypes: Sequence[str]) -> dict[str, str
     if table.primary_key is not None:
         found["schema.primary-key.name"] = table.primary_key.name
         found["schema.primary-key.columns"] = _names_text(table.primary_key.columns)
+    if table.partition_keys is not None:
+        found[_PARTITIONS] = _names_text(table.partition_keys.columns)
     found |= {f"{_OPTIONS}{key}": value for key, value in table.options.items()}
     return {key: value for key, value in found.items() if value is not None}
 
@@ -130,7 +139,18 @@ def _of_column(column: Column) -> dict[str, str | None]:
 def _of_view(view: ViewDefinition) -> dict[str, str]:
     columns = {"view.columns": _names_text(view.columns)} if view.columns else {}
     comment = {} if view.comment is None else {"comment": view.comment}
-    return {"view.query": view.query, **columns, **comment}
+    return {"view.query": view.query, **columns, **comment, **_of_dialect(view.dialect)}
+
+
+def _of_dialect(dialect: str) -> dict[str, str]:
+    return {} if dialect == _DEFAULT_DIALECT else {_DIALECT_KEY: dialect}
+
+
+def _dialect(reader: PropertyReader) -> str:
+    found = reader.optional(_DIALECT_KEY) or _DEFAULT_DIALECT
+    if found not in _DIALECTS:
+        raise SqlError(f"property '{_DIALECT_KEY}' = '{found}': it is one of {', '.join(map(repr, _DIALECTS))}.")
+    return found
 
 
 def _names_text(names: Sequence[str]) -> str:
@@ -171,8 +191,10 @@ def _table(reader: PropertyReader) -> TableDefinition:
             for index in reader.numbers("schema.watermark")
         ),
         primary_key=_primary_key(reader),
+        partition_keys=_partition_keys(reader),
         options=reader.under(_OPTIONS),
         comment=reader.optional("comment"),
+        dialect=_dialect(reader),
     )
 
 
@@ -201,12 +223,18 @@ def _primary_key(reader: PropertyReader) -> PrimaryKey | None:
     return PrimaryKey(columns=columns, name=name) if columns else None
 
 
+def _partition_keys(reader: PropertyReader) -> PartitionKeys | None:
+    columns = reader.names(_PARTITIONS)
+    return PartitionKeys(columns=columns) if columns else None
+
+
 def _view(reader: PropertyReader) -> ViewDefinition:
     return ViewDefinition(
         name=reader.required(_NAME_KEY),
         query=reader.required("view.query"),
         columns=reader.names("view.columns"),
         comment=reader.optional("comment"),
+        dialect=_dialect(reader),
     )
 
 

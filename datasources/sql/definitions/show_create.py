@@ -12,6 +12,7 @@ from dataclasses import replace
 from datasources.grammar.literals import literal
 from datasources.sql.definitions.option_secrets import shown
 from datasources.sql.definitions.properties import Definition
+from datasources.sql.settings import SqlDialect
 from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
@@ -22,17 +23,20 @@ from datasources.sql.statements.catalog_objects import (
     ViewDefinition,
     WatermarkSpec,
 )
+from datasources.sql.text.flink_strings import with_flink_strings
 from datasources.sql.text.quoting import name_text, path_text
 from datasources.sql.types.type_names import sql_text
 
 
 def show_create(definition: Definition) -> str:
     """Return the statement that defines an object, without a semicolon."""
+    if isinstance(definition, FunctionDefinition):
+        return function_text(definition)
     if isinstance(definition, TableDefinition):
-        return table_text(replace(definition, options=shown(definition.options)))
-    if isinstance(definition, ViewDefinition):
-        return view_text(definition)
-    return function_text(definition)
+        text = table_text(replace(definition, options=shown(definition.options)))
+    else:
+        text = view_text(definition)
+    return with_flink_strings(text) if definition.dialect == SqlDialect.FLINK.value else text
 
 
 def table_text(table: TableDefinition) -> str:
@@ -46,6 +50,8 @@ def table_text(table: TableDefinition) -> str:
         text += " (\n  " + ",\n  ".join(elements) + "\n)"
     if table.comment is not None:
         text += f" COMMENT {literal(table.comment)}"
+    if table.partition_keys is not None:
+        text += f" PARTITIONED BY ({', '.join(name_text(each) for each in table.partition_keys.columns)})"
     return text + (f" WITH {options_text(table.options)}" if table.options else "")
 
 

@@ -12,7 +12,7 @@ def without_spans(definition: Definition) -> Definition:
     """Return an equal definition without spans."""
     if not isinstance(definition, TableDefinition):
         return definition
-    key = definition.primary_key
+    key, partitions = definition.primary_key, definition.partition_keys
     return replace(
         definition,
         columns=tuple(map(_column, definition.columns)),
@@ -20,6 +20,7 @@ def without_spans(definition: Definition) -> Definition:
             replace(each, span=None, rowtime_span=None, expression_span=None) for each in definition.watermarks
         ),
         primary_key=None if key is None else replace(key, span=None),
+        partition_keys=None if partitions is None else replace(partitions, span=None),
         options=dict(definition.options),
     )
 

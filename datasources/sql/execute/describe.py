@@ -29,7 +29,7 @@ def _row(table: ResolvedTable, column: ResolvedColumn) -> tuple[str, ...]:
         _type(table, column),
         "FALSE" if in_key or not column.is_nullable else "TRUE",
         f"PRI({', '.join(table.primary_key)})" if in_key else "",
-        _extras(column),
+        _extras(table, column),
         "; ".join(_watermarks(table, column)),
         _comment(column),
     )
@@ -46,8 +46,10 @@ def _type(table: ResolvedTable, column: ResolvedColumn) -> str:
     return f"{name} *ROWTIME*" if table.time_of(column) is TimeKind.ROWTIME else name
 
 
-def _extras(column: ResolvedColumn) -> str:
+def _extras(table: ResolvedTable, column: ResolvedColumn) -> str:
     declared = column.declared
+    if column.name in table.partition_keys:
+        return "PARTITION KEY"
     if isinstance(declared, ComputedColumn):
         return f"AS {declared.expression}"
     if isinstance(declared, MetadataColumn):

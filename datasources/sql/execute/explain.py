@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans.explained_plan import analyzed_text, explained, physical_text
 from datasources.sql.definitions.option_secrets import expand
+from datasources.sql.execute.differences import differences_of
 from datasources.sql.execute.insert_changes import sink_line
 from datasources.sql.execute.queries import PlannedQuery, planned_query
 from datasources.sql.execute.result import StatementResult
@@ -38,7 +39,8 @@ def explain(state: SessionState, statement: Explain) -> StatementResult:
         plan = planned.plan
         is_json = statement.mode is ExplainMode.JSON
         text = json.dumps(_json(planned, sink), indent=2) if is_json else _tree(planned, sink)
-    return StatementResult(kind="EXPLAIN", columns=("plan",), rows=((text,),), hints=(*statement.hints, *plan.hints))
+    hints = (*statement.hints, *plan.hints, *differences_of(state, source))
+    return StatementResult(kind="EXPLAIN", columns=("plan",), rows=((text,),), hints=hints)
 
 
 def _tree(planned: PlannedQuery, sink: str | None) -> str:

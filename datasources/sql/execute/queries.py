@@ -16,6 +16,7 @@ from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans.incomplete import incomplete
 from datasources.spark.plans.output_modes import unsupported_streaming
 from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates, push_aggregates
+from datasources.sql.flink.query_translator import translate_query
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
@@ -92,6 +93,8 @@ def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool =
     Raises:
         as `query_result`.
     """
+    if state.is_flink:
+        source = translate_query(source, state.names()).source
     relations = state.relations(source)
     try:
         try:

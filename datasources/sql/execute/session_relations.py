@@ -14,20 +14,20 @@ from datasources.spark.plans.session_checks import require_classic
 from datasources.sql.execute.change_tables import ChangeTables, require_one_meaning, require_plain_reads
 from datasources.sql.planner.change_tables import current_rows_of
 from datasources.sql.planner.over_frame import over_line
-from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
+from datasources.sql.planner.table_planner import PlannedTable, SessionRequest, TablePlanner
 from datasources.sql.planner.temporal.temporal_plan import LoadGateNames, plan_temporal
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableRows, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.query.views import StatementViews, make_view, relation_of
-from datasources.sql.settings import LateRowsMode, RuntimeMode
+from datasources.sql.settings import LateRowsMode, RuntimeMode, SqlDialect
 from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-    from datasources.sql.catalog import Catalog
+    from datasources.sql.flink.session_names import SessionNames
 
 _numbers = count(1)
 
@@ -40,22 +40,22 @@ class StatementRelations:
 
     def __init__(
         self,
-        spark: SparkSession,
-        catalog: Catalog,
+        names: SessionNames,
         planner: TablePlanner,
         source: SqlText | None = None,
         *,
         reads_changes: bool = False,
     ) -> None:
-        self._spark = spark
-        self._catalog = catalog
+        self._spark = names.spark
+        self._catalog = names.catalog
         self._planner = planner
         self._source = source
         self._view_definitions: dict[str, ViewDefinition] = {}
         self._settings = planner.settings.typed
         self._load_gate_names = LoadGateNames()
         self._reads_changes = reads_changes
-        self.views = StatementViews(spark)
+        self._names = names
+        self.views = StatementViews(self._spark)
         self.tables: list[PlannedTable] = []
         self.steps: list[QueryStep] = []
         self.changes: ChangeTables | None = None
@@ -138,6 +138,8 @@ class StatementRelations:
         found = self._catalog.find(name)
         if not isinstance(found, ViewDefinition):
             return None
+        if found.dialect == SqlDialect.FLINK.value:
+            found = replace(found, query=self._names.translated(found).source.text)
         self._view_definitions[found.name.lower()] = found
         return found
 
@@ -157,27 +159,21 @@ class StatementRelations:
         self.steps.append(step)
         return make_view(self.views, step)
 
-    def session_windows(
-        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
-    ) -> Relation:
+    def session_windows(self, source: TableRows, keys: tuple[str, ...], attribute: str, gap_ms: int) -> Relation:
         """Return the rows of a table with their session windows.
 
         Raises:
-            SqlError: the input is no table, or its watermark is not made by its source.
+            SqlError: the table's watermark is not made by its source.
         """
-        found = self._catalog.find(source.name) if isinstance(source, TableUse) else None
-        if not isinstance(source, TableUse) or not isinstance(found, TableDefinition):
-            raise SqlError(
-                "SESSION windows of a stream are made of a table of the catalog: put conditions and projections around "
-                "the window, SELECT ... FROM TABLE(SESSION(TABLE t, ...)) WHERE ..."
-            )
-        # A row that the filter leaves out may be what joins two sessions.
-        planned = self._planner.plan(found, replace(source, filter=None))
+        # A row that a filter around the windows leaves out may be what joins two sessions.
+        use = source.use if source.layers else replace(source.use, filter=None)
+        planned = self._planner.plan(self._definition(use.name), use)
         self.tables.append(planned)
-        frame = self._planner.session_frame(
-            planned, keys=keys, attribute=attribute, gap_ms=gap_ms, is_exact=self.is_exact
+        request = SessionRequest(
+            keys=keys, attribute=attribute, gap_ms=gap_ms, is_exact=self.is_exact, layers=source.layers
         )
-        return self._view(frame, source.name, has_row_watermark=False)
+        frame = self._planner.session_frame(planned, request)
+        return self._view(frame, use.name, has_row_watermark=False)
 
     def over(self, source: TableUse, request: OverRequest) -> Relation:
         """Return a table's rows with the aggregates over their windows.

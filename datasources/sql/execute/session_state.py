@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.functions import arrow_udf
+from pyspark.sql.types import StructField, StructType
 
+from datasources.grammar.source_text import SqlText
 from datasources.session import FORMATS
 from datasources.spark.attach.register import register_formats
 from datasources.sql.definitions.python_functions import SessionFunctions
 from datasources.sql.execute.session_relations import StatementRelations
+from datasources.sql.flink.session_names import SessionNames
 from datasources.sql.planner.table_planner import TablePlanner
-from datasources.sql.settings import Settings
+from datasources.sql.query import rewrite_query
+from datasources.sql.settings import Settings, SqlDialect
 from datasources.sql.statements.statements import ObjectKind
 
 if TYPE_CHECKING:
@@ -22,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from datasources.expressions.arrow_function import ArrowFunction
-    from datasources.grammar.source_text import SqlText
     from datasources.sql.catalog import Catalog
+    from datasources.sql.statements.catalog_objects import ViewDefinition
 
 
 @dataclass(slots=True)
@@ -41,6 +45,11 @@ class SessionState:
     functions: SessionFunctions = field(default_factory=SessionFunctions)
     queries: list[StreamingQuery] = field(default_factory=list)
     inserts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_flink(self) -> bool:
+        """Whether statements are in the dialect of Flink."""
+        return self.settings.typed.dialect is SqlDialect.FLINK
 
     def bind_functions(self) -> None:
         """Make the Python functions of the catalog known to the readers of our connectors and to Spark."""
@@ -60,7 +69,21 @@ class SessionState:
 
         With ``reads_changes`` it is planned as one over tables that change, even if all of them are only appended.
         """
-        return StatementRelations(self.spark, self.catalog, self.planner, source, reads_changes=reads_changes)
+        return StatementRelations(self.names(), self.planner, source, reads_changes=reads_changes)
+
+    def names(self) -> SessionNames:
+        """Return the names that a statement in the dialect of Flink may use."""
+        return SessionNames(spark=self.spark, catalog=self.catalog, tables=self.planner, schema_of=self._schema_of_view)
+
+    def _schema_of_view(self, view: ViewDefinition) -> StructType:
+        source = SqlText(view.query, f"view {view.name}")
+        relations = self.relations(source)
+        try:
+            schema = relations.views.sql(rewrite_query(source, relations).text).schema
+        finally:
+            relations.close()
+        names = view.columns or tuple(schema.names)
+        return StructType([StructField(n, each.dataType) for each, n in zip(schema.fields, names, strict=True)])
 
 
 def _for_spark(function: ArrowFunction) -> Any:

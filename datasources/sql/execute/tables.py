@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.sql.definitions.alter_table import alter
@@ -10,7 +11,7 @@ from datasources.sql.definitions.option_secrets import masked_source, refuse_mas
 from datasources.sql.execute.found_columns import with_found_columns
 from datasources.sql.execute.queries import run_query
 from datasources.sql.execute.result import StatementResult
-from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.statements.catalog_objects import ComputedColumn, TableDefinition
 from datasources.sql.statements.statements import (
     AlterTable,
     CreateFunction,
@@ -40,8 +41,10 @@ def create_table(state: SessionState, statement: CreateTable) -> StatementResult
     source = masked_source(statement.source, table.options, statement.option_spans)
     if statement.like is not None:
         site = Site(clause="LIKE", source=source, span=statement.like.span)
-        table = merge_like(_table(state, statement.like.base, site), statement)
-    table = with_found_columns(state.spark, table)
+        base = _table(state, statement.like.base, site)
+        _require_dialect(base, state, site)
+        table = merge_like(base, statement)
+    table = with_found_columns(state.spark, replace(table, dialect=state.settings.typed.dialect.value))
     datatypes = _checked(state, table, source)
     at = Site(clause="the table's name", source=source, span=statement.name_span)
     state.catalog.create(table, if_not_exists=statement.if_not_exists, datatypes=datatypes, at=at)
@@ -51,7 +54,8 @@ def create_table(state: SessionState, statement: CreateTable) -> StatementResult
 def create_view(state: SessionState, statement: CreateView) -> StatementResult:
     """Analyse a view's query and put its text into the catalog."""
     run_query(state, statement.source.part(statement.query_span))
-    state.catalog.create(statement.view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
+    view = replace(statement.view, dialect=state.settings.typed.dialect.value)
+    state.catalog.create(view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
     return StatementResult(kind="CREATE VIEW", hints=statement.hints)
 
 
@@ -113,6 +117,16 @@ def _table(state: SessionState, name: str, at: Site) -> TableDefinition:
     found = state.catalog.get(ObjectKind.TABLE, name, at=at)
     assert isinstance(found, TableDefinition)
     return found
+
+
+def _require_dialect(base: TableDefinition, state: SessionState, site: Site) -> None:
+    """Refuse to copy expressions that would mean something else."""
+    has_expressions = bool(base.watermarks) or any(isinstance(each, ComputedColumn) for each in base.columns)
+    if has_expressions and base.dialect != state.settings.typed.dialect.value:
+        raise site.error(
+            f"'{base.name}' was created in the dialect '{base.dialect}', and its expressions would be copied",
+            f"SET 'table.sql-dialect' = '{base.dialect}' first.",
+        )
 
 
 def _checked(state: SessionState, table: TableDefinition, source: SqlText) -> tuple[str, ...]:

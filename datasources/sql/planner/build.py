@@ -36,6 +36,7 @@ def build_tree(table: ResolvedTable, connector: Connector, options: Mapping[str,
         ),
         metadata=(*table.metadata, *hidden),
         primary_key=table.primary_key,
+        partition_keys=table.partition_keys,
         is_streaming=is_streaming,
     )
     if table.metadata:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
 from datasources.grammar.literals import quoted
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.boundary.refusals import REFUSALS
@@ -25,7 +26,7 @@ from datasources.sql.planner.tree import (
     attributes_of,
     scan_of,
 )
-from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, RowLayer
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
@@ -99,6 +100,14 @@ class TableFrames:
 def plain_column(column: AttachedColumn) -> Column:
     """Return a column's value under its name, without time properties."""
     return F.expr(column.expression or quoted(column.name)).alias(column.name)
+
+
+def layered(rows: DataFrame, layer: RowLayer) -> DataFrame:
+    """Return rows that are not attached yet, projected and filtered; heartbeats stay."""
+    named = rows.alias(layer.alias) if layer.alias else rows
+    if layer.condition is not None:
+        named = named.where(f"({layer.condition}) OR {HEARTBEAT_COLUMN}")
+    return named.selectExpr(*layer.items, *HIDDEN_COLUMNS)
 
 
 def attached_columns(tree: Node) -> list[AttachedColumn]:

@@ -69,10 +69,15 @@ def first_tree(request: TableRequest, context: PlanningContext) -> Node:
             f"table '{request.table.name}' has the option 'includeHeaders': in SQL that is a column METADATA FROM "
             f"'headers' (a MAP), or 'header-list' as Spark's own source has them."
         )
-    is_streaming = request.settings.typed.runtime_mode is RuntimeMode.STREAMING
+    is_streaming = request.settings.typed.runtime_mode is RuntimeMode.STREAMING and not is_looked_up(request)
     tree = build_tree(request.table, request.connector, options, is_streaming=is_streaming)
     context.try_scan(_without_reader_options(scan_of(tree)))
     return tree
+
+
+def is_looked_up(request: TableRequest) -> bool:
+    """Return whether a table's rows are read as they are now, for each batch: Spark's own, without a watermark."""
+    return request.use.is_versioned and not request.connector.is_ours and not request.table.watermarks
 
 
 def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> Mapping[str, str]:

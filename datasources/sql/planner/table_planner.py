@@ -12,13 +12,16 @@ from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.grammar.source_text import SqlText
 from datasources.options import lower_keys
 from datasources.source.api.connector import SessionInfo
-from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import session_windows
 from datasources.spark.options.code_options import allows_code_options
+from datasources.sql.flink.definition_translator import TranslatedTable, translate_definition
+from datasources.sql.flink.logical_types import LTZ, normalized, type_of_spark
+from datasources.sql.flink.scope import Column
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
-from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
+from datasources.sql.planner.frame import TableFrames, attached_columns, layered, plain_column
 from datasources.sql.planner.over_frame import over_rows
 from datasources.sql.planner.rules.hinted_watermark import with_hinted_watermark
 from datasources.sql.planner.spark_types import SparkTypes
@@ -32,17 +35,19 @@ from datasources.sql.planner.temporal_tables import (
 )
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
-from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, OverRequest, TableUse
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, OverRequest, RowLayer, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits
-from datasources.sql.resolve.resolved_table import ResolvedTable
+from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable
 from datasources.sql.resolve.table_resolver import resolve
-from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.settings import SqlDialect
+from datasources.sql.statements.catalog_objects import ComputedColumn, TableDefinition
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from datasources.expressions.arrow_function import ArrowFunction
+    from datasources.grammar.sql_types import SqlType
     from datasources.sql.settings import Settings
 
 
@@ -71,6 +76,17 @@ class PlannedTable:
         return (self.tree, *(tree for _line, tree in self.joins))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRequest:
+    """SESSION windows: the columns of PARTITION BY, the time attribute, the gap, and layers below them."""
+
+    keys: tuple[str, ...]
+    attribute: str
+    gap_ms: int
+    is_exact: bool
+    layers: tuple[RowLayer, ...] = ()
+
+
 @dataclass(slots=True)
 class TablePlanner:
     """Plans tables in a session."""
@@ -92,16 +108,38 @@ class TablePlanner:
             return known[2]
         connector = self.connector(table)
         time = connector.source_time
+        is_flink = table.dialect == SqlDialect.FLINK.value
         found = resolve(
-            table,
-            source=source,
+            self._translated(table).definition if is_flink else table,
+            source=None if is_flink else source,
             metadata_types=connector.metadata_types,
             types=SparkTypes(self.spark),
             source_watermark=None if time is None else (time.rowtime, time.watermark),
             non_deterministic=[name for name, function in self.functions.items() if not function.is_deterministic],
         )
+        if is_flink:
+            written = {each.name: each for each in table.columns}
+            columns = tuple(replace(each, declared=written.get(each.name, each.declared)) for each in found.columns)
+            found = replace(found, columns=columns)
         self._resolved[table.name.lower()] = (table, info, found)
         return found
+
+    def columns_of(self, table: TableDefinition) -> tuple[Column, ...]:
+        """Return a table's columns with Flink's types.
+
+        Raises:
+            SqlError: as `resolved`.
+        """
+        if table.dialect == SqlDialect.FLINK.value:
+            return self._translated(table).columns
+        return tuple(Column(each.name, _flink_type(each)) for each in self.resolved(table).columns)
+
+    def function_types(self) -> dict[str, SqlType]:
+        """Return the session's Python functions, lower case, with the types of their results."""
+        return {name: type_of_spark(function.result_type) for name, function in self.functions.items()}
+
+    def _translated(self, table: TableDefinition) -> TranslatedTable:
+        return translate_definition(table, self.function_types())
 
     def resolved_for(self, table: TableDefinition, use: TableUse) -> ResolvedTable:
         """Return the table as a statement uses it, which may have given it another watermark."""
@@ -179,9 +217,7 @@ class TablePlanner:
         """Return the table as a DataFrame, attached if it has a watermark."""
         return self.frames.frame(planned.tree, has_row_watermark=planned.use.needs_row_watermark)
 
-    def session_frame(
-        self, planned: PlannedTable, *, keys: tuple[str, ...], attribute: str, gap_ms: int, is_exact: bool
-    ) -> DataFrame:
+    def session_frame(self, planned: PlannedTable, request: SessionRequest) -> DataFrame:
         """Return the table's rows with their session windows: the operator runs below attach().
 
         Raises:
@@ -194,11 +230,15 @@ class TablePlanner:
                 f"does not."
             )
         columns = attached_columns(planned.tree)
-        loaded = self.frames.loaded(scan)
-        rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
-        windows = session_windows(rows, keys=keys, attribute=attribute, gap_ms=gap_ms, exact=is_exact)
+        rows = self.frames.loaded(scan).select(*map(plain_column, columns), *HIDDEN_COLUMNS)
+        for layer in request.layers:
+            rows = layered(rows, layer)
+        windows = session_windows(
+            rows, keys=request.keys, attribute=request.attribute, gap_ms=request.gap_ms, exact=request.is_exact
+        )
         event_times = {a.column for a in attributes_of(planned.tree)}
-        out = [_regular(c, event_times) for c in columns]
+        plain = [AttachedColumn(name=name) for name in rows.columns if name not in HIDDEN_COLUMNS]
+        out = plain if request.layers else [_regular(c, event_times) for c in columns]
         out += [
             AttachedColumn(name="window_start"),
             AttachedColumn(name="window_end", is_event_time=True),
@@ -245,6 +285,15 @@ def _naming(table: TableDefinition) -> Iterator[None]:
         if f"'{table.name}'" in error.message:
             raise
         raise type(error)(f"table '{table.name}': {error.message}") from error
+
+
+def _flink_type(column: ResolvedColumn) -> SqlType:
+    if column.proctime:
+        return LTZ
+    declared = column.declared
+    if declared is None or isinstance(declared, ComputedColumn):
+        return type_of_spark(column.spark_type)
+    return normalized(declared.type)
 
 
 def _regular(column: AttachedColumn, event_times: set[str]) -> AttachedColumn:

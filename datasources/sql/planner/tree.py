@@ -69,6 +69,7 @@ class TableScan:
         delivered: the columns that the source delivers; None = all.
         filter: a condition that the source applies after its watermark.
         primary_key: its columns; empty = none.
+        partition_keys: of PARTITIONED BY; empty = none.
         is_streaming: False = a bounded read without watermarks.
         statement: the statement over tables that change that reads it, see `ScanOptions.statement`.
         aggregation: the aggregates that it delivers in place of rows, or why it does not; only for EXPLAIN.
@@ -83,6 +84,7 @@ class TableScan:
     delivered: tuple[str, ...] | None = None
     filter: str | None = None
     primary_key: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
     is_streaming: bool = True
     statement: str = ""
     aggregation: ScanAggregates | None = None

@@ -1,4 +1,4 @@
-"""The declared columns and the primary key of a definition, checked without the types of expressions."""
+"""The declared columns and the keys of a definition, checked without the types of expressions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.text.error_location import Site
 from datasources.sql.types.type_names import refusal_of, sql_text
 
-__all__ = ["Clauses", "check_columns", "check_primary_key"]
+__all__ = ["Clauses", "check_columns", "check_partition_keys", "check_primary_key"]
 
 _HIDDEN: Final = "__tidemark_"
+_NO_DIRECTORIES: Final = frozenset({"ARRAY", "BINARY", "BYTES", "MAP", "MULTISET", "ROW", "VARBINARY"})
+"""Types whose values have no text."""
 
 
 class Clauses:
@@ -83,6 +85,39 @@ def check_primary_key(table: TableDefinition, clauses: Clauses) -> tuple[str, ..
         if column.name in names:
             raise site.error(f"column '{name}' is in the key twice")
         names.append(column.name)
+    return tuple(names)
+
+
+def check_partition_keys(table: TableDefinition, clauses: Clauses) -> tuple[str, ...]:
+    """Return the columns of PARTITIONED BY as they are declared.
+
+    Raises:
+        SqlError: a column does not exist, is given twice, has no text that a directory could be named after, or none
+            is left for the files.
+    """
+    keys = table.partition_keys
+    if keys is None:
+        return ()
+    site = clauses.site("PARTITIONED BY", keys.span)
+    columns = {column.name.lower(): column for column in table.columns}
+    names: list[str] = []
+    for name in keys.columns:
+        column = columns.get(name.lower())
+        if column is None:
+            raise site.error(f"there is no column '{name}'", near(name, table.columns).strip())
+        if not isinstance(column, PhysicalColumn):
+            kind = "computed" if isinstance(column, ComputedColumn) else "a metadata column"
+            raise site.error(
+                f"column '{name}' is {kind}, and partitions are of stored columns",
+                "Declare it with a type, and let the query that is inserted compute it.",
+            )
+        if column.type.root in _NO_DIRECTORIES:
+            raise site.error(f"column '{name}' is {sql_text(column.type)}: no directory can be named after its values")
+        if column.name in names:
+            raise site.error(f"column '{name}' is among the partition keys twice", "Leave one out.")
+        names.append(column.name)
+    if len(names) == sum(isinstance(column, PhysicalColumn) for column in table.columns):
+        raise site.error("all columns are partition keys, and the files would have none", "Leave one out.")
     return tuple(names)
 
 

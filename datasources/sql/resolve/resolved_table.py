@@ -89,6 +89,7 @@ class ResolvedTable:
         metadata: the metadata columns among them, in that order.
         watermarks: in that order.
         primary_key: names; empty = none.
+        partition_keys: names of PARTITIONED BY; empty = none.
         options: as declared, `${env:X}` unexpanded.
     """
 
@@ -97,6 +98,7 @@ class ResolvedTable:
     metadata: tuple[ResolvedMetadata, ...] = ()
     watermarks: tuple[ResolvedWatermark, ...] = ()
     primary_key: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def time_of(self, column: ResolvedColumn) -> TimeKind | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.grammar.source_text import SqlText
-from datasources.sql.resolve.resolve_columns import Clauses, check_columns, check_primary_key
+from datasources.sql.resolve.resolve_columns import Clauses, check_columns, check_partition_keys, check_primary_key
 from datasources.sql.resolve.resolve_expressions import PROCTIME, Expression, Expressions, is_proctime, is_rowtime
 from datasources.sql.resolve.resolve_spellings import AskType
 from datasources.sql.resolve.resolve_watermarks import PendingWatermark, SourceTime, pending_watermarks
@@ -69,6 +69,7 @@ def resolve(  # noqa: PLR0913 - what a table depends on
     clauses = Clauses(definition, source)
     check_columns(definition, clauses, metadata_types)
     primary_key = check_primary_key(definition, clauses)
+    partition_keys = check_partition_keys(definition, clauses)
     rowtime = None if source_watermark is None else source_watermark[0]
     ask = _argument_types(definition, types)
     expressions = Expressions(definition, clauses, rowtime, non_deterministic, ask=ask)
@@ -89,6 +90,7 @@ def resolve(  # noqa: PLR0913 - what a table depends on
             for index, each in enumerate(pending)
         ),
         primary_key=primary_key,
+        partition_keys=partition_keys,
         options=definition.options,
     )
 

@@ -18,9 +18,11 @@ from rich.text import Text
 from datasources.errors import SqlError
 from datasources.grammar.source_text import SqlText
 from datasources.sql.execute.result import StatementResult
+from datasources.sql.settings import SqlDialect
 from datasources.sql.shell.interrupts import noted_interrupts
 from datasources.sql.shell.shell_output import error_text, print_result, print_rows, print_stream
-from datasources.sql.text.script import is_complete, split_script
+from datasources.sql.text.script import is_complete, statements_of
+from datasources.terminal_text import plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,6 +51,15 @@ class Environment(Protocol):
         """Run one statement."""
         ...
 
+    def check(self, statement: str | SqlText) -> tuple[str, ...]:
+        """Plan a statement; return what would mean something else in Flink."""
+        ...
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What was SET, by key."""
+        ...
+
     @property
     def queries(self) -> tuple[StreamingQuery, ...]:
         """The queries that INSERT statements started."""
@@ -75,7 +86,7 @@ class Shell:
         try:
             with self._reported() as outcome:
                 for script in scripts:
-                    for statement in split_script(script):
+                    for statement in statements_of(script, self._is_flink):
                         self._run(statement)
                 if is_awaited:
                     self._await_queries()
@@ -86,6 +97,26 @@ class Shell:
         if outcome.has_failed:
             self.stop_queries()
         return _FAILED if outcome.has_failed else 0
+
+    def check_scripts(self, scripts: Iterable[SqlText]) -> int:
+        """Plan the statements of scripts without starting queries; print what would mean something else in Flink.
+
+        The first error ends its script and all others.
+
+        Returns:
+            The exit status: 0, or 1 after a warning or an error.
+        """
+        count = 0
+        with self._reported() as outcome:
+            for script in scripts:
+                for statement in statements_of(script, self._is_flink):
+                    for warning in self._environment.check(statement):
+                        where = f"{statement.name}, " if statement.name else ""
+                        self._console.print(Text(plain(f"warning: {where}{warning}")), soft_wrap=True)
+                        count += 1
+        if not outcome.has_failed:
+            self._print_line("no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings")
+        return _FAILED if outcome.has_failed or count else 0
 
     def interact(self, read_line: Callable[[str], str]) -> None:
         """Read and run statements until `quit` or the end of the input.
@@ -122,11 +153,11 @@ class Shell:
 
     def _take(self, typed: str) -> str:
         """Run the input if it is complete; return the rest that is to be continued."""
-        if not _is_whole(typed):
+        if not _is_whole(typed, is_flink=self._is_flink()):
             return typed
         try:
             with self._reported():
-                for statement in split_script(SqlText(typed)):
+                for statement in statements_of(SqlText(typed), self._is_flink):
                     self._run(statement)
         except KeyboardInterrupt:
             self._print_line("stopped")
@@ -140,6 +171,9 @@ class Shell:
             print_stream(self._console, result, trigger=self._trigger())
         else:
             print_rows(self._console, result)
+
+    def _is_flink(self) -> bool:
+        return self._environment.settings.get("table.sql-dialect", "").lower() == SqlDialect.FLINK.value
 
     def _trigger(self) -> str | None:
         """Return when streams make batches: the setting for INSERT holds for shown queries as well."""
@@ -195,10 +229,10 @@ def line_reader() -> Callable[[str], str]:
     return input
 
 
-def _is_whole(typed: str) -> bool:
+def _is_whole(typed: str, *, is_flink: bool) -> bool:
     """Return whether the input can be run; an open string or comment may continue in the next line."""
     try:
-        return is_complete(SqlText(typed))
+        return is_complete(SqlText(typed), is_flink=is_flink)
     except SqlError:
         return typed.rstrip().endswith(";")
 

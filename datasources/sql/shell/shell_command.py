@@ -11,8 +11,10 @@ from rich.console import Console
 
 from datasources.errors import OptionError
 from datasources.grammar.source_text import SqlText
+from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.shell.shell import Shell, line_reader
 from datasources.sql.shell.shell_session import start_session
+from datasources.sql.statements.statements import ObjectKind
 from datasources.sql.table_environment import TableEnvironment
 
 
@@ -27,6 +29,7 @@ class ShellRequest:
         catalog: the directory of the catalog; None = in memory.
         settings: of Spark.
         is_awaited: whether scripts wait for their queries.
+        is_check: whether scripts are planned only, with a copy of the catalog.
     """
 
     file: Path | None = None
@@ -34,6 +37,7 @@ class ShellRequest:
     catalog: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     is_awaited: bool = True
+    is_check: bool = False
 
 
 def run_shell(request: ShellRequest, console: Console) -> int:
@@ -46,7 +50,10 @@ def run_shell(request: ShellRequest, console: Console) -> int:
     scripts = _scripts(request)
     spark = start_session(request.settings)
     try:
-        shell = Shell(TableEnvironment(spark, request.catalog), console, Console(stderr=True, width=console.width))
+        catalog = _copy_of(request.catalog) if request.is_check else request.catalog
+        shell = Shell(TableEnvironment(spark, catalog), console, Console(stderr=True, width=console.width))
+        if request.is_check:
+            return shell.check_scripts(scripts)
         if scripts:
             return shell.run_scripts(scripts, is_awaited=request.is_awaited)
         shell.interact(line_reader())
@@ -63,6 +70,18 @@ def _scripts(request: ShellRequest) -> list[SqlText]:
     if not scripts and not sys.stdin.isatty():
         scripts.append(SqlText(sys.stdin.read(), name="standard input"))
     return scripts
+
+
+def _copy_of(directory: Path | None) -> Catalog:
+    """Return a catalog in memory with the objects of a directory; damaged ones are missing."""
+    copy = open_catalog()
+    if directory is not None:
+        stored = open_catalog(directory)
+        for kind in ObjectKind:
+            for entry in stored.entries(kind):
+                if entry.problem is None:
+                    copy.create(stored.get(kind, entry.name))
+    return copy
 
 
 def _read(file: Path) -> str:

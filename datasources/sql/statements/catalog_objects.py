@@ -73,6 +73,14 @@ class PrimaryKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionKeys:
+    """`PARTITIONED BY (columns)`: the files of a table are in one directory for each of their values."""
+
+    columns: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableDefinition:
     """A table.
 
@@ -80,27 +88,32 @@ class TableDefinition:
         name: as written; names are found whatever their case.
         columns: in the order of the statement.
         watermarks: one or several.
+        partition_keys: of tables of files.
         options: the options of WITH, keys and values as written, `${env:X}` not expanded; not in the repr.
+        dialect: what its expressions are written in, a value of `settings.SqlDialect`.
     """
 
     name: str
     columns: tuple[Column, ...] = ()
     watermarks: tuple[WatermarkSpec, ...] = ()
     primary_key: PrimaryKey | None = None
+    partition_keys: PartitionKeys | None = None
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     comment: str | None = None
     is_temporary: bool = False
+    dialect: str = "spark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewDefinition:
-    """A view: the text of its query, and names for its columns if they were given."""
+    """A view: the text of its query, its dialect, and names for its columns if they were given."""
 
     name: str
     query: str
     columns: tuple[str, ...] = ()
     comment: str | None = None
     is_temporary: bool = False
+    dialect: str = "spark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

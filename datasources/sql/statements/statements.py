@@ -66,13 +66,28 @@ class CreateTableLike:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable(_Written):
-    """CREATE [TEMPORARY] TABLE [IF NOT EXISTS]. `option_spans` are the spans of the keys in WITH."""
+    """CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name ... [LIKE base | AS query].
+
+    Attributes:
+        table: what is written; columns that come from LIKE or the query are not in it.
+        query_span: the query that the table is created from.
+        column_order: the names of the query's columns in the order of the table, `t (b, a) ... AS SELECT a, b`; empty
+            = the query's.
+        option_spans: the keys in WITH.
+    """
 
     table: TableDefinition
     if_not_exists: bool = False
     like: CreateTableLike | None = None
+    query_span: Span | None = field(default=None, compare=False)
+    column_order: tuple[str, ...] = ()
     name_span: Span = field(default=Span(0, 0), compare=False)
     option_spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
+
+    @property
+    def query(self) -> SqlText | None:
+        """The query that the table is created from, with its spans in the whole statement."""
+        return None if self.query_span is None else self.source.part(self.query_span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

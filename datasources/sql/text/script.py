@@ -7,33 +7,75 @@ errors point into the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
+from datasources.errors import SqlError
 from datasources.grammar.lexer import Token, TokenKind, tokenize
 from datasources.grammar.source_text import Span, SqlText
+from datasources.sql.text.flink_strings import masked_backslashes
 
+_DIALECT: Final = "sql-dialect"
+"""In the name of the setting that changes where strings end."""
 _BLOCKS_WITHOUT_BEGIN: Final = frozenset({"IF", "WHILE", "FOR", "LOOP", "REPEAT"})
 """What follows END where a block ends that no BEGIN began."""
 
 
-def split_script(source: SqlText) -> tuple[SqlText, ...]:
+def split_script(source: SqlText, *, is_flink: bool = False) -> tuple[SqlText, ...]:
     """Return the statements of a script, without their semicolons and without the comments around them.
+
+    With ``is_flink`` a backslash in a string is a backslash.
 
     Raises:
         SqlError: a string, a quoted name or a comment is not closed.
     """
-    pieces = _pieces(tokenize(source))
-    return tuple(source.part(Span(piece[0].start, piece[-1].end)) for piece in pieces if piece)
+    return tuple(source.part(span) for span in _spans(source, is_flink=is_flink))
 
 
-def is_complete(source: SqlText) -> bool:
+def statements_of(source: SqlText, is_flink: Callable[[], bool]) -> Iterator[SqlText]:
+    """Yield the statements of a script one by one; each may change the dialect of those behind it.
+
+    Raises:
+        SqlError: as `split_script`.
+    """
+    start, dialect = 0, is_flink()
+    spans = _first_spans(source, is_flink=dialect)
+    while spans:
+        span = spans.pop(0)
+        yield source.part(Span(start + span.start, start + span.end))
+        if is_flink() is not dialect or not spans:
+            start, dialect = start + span.end, is_flink()
+            spans = _first_spans(source.part(Span(start, len(source.text))), is_flink=dialect)
+
+
+def is_complete(source: SqlText, *, is_flink: bool = False) -> bool:
     """Tell whether a text that is being typed ends with the semicolon of a statement.
 
     Raises:
         SqlError: a string, a quoted name or a comment is not closed.
     """
-    return not list(_pieces(tokenize(source)))[-1]
+    return not list(_pieces(tokenize(masked_backslashes(source) if is_flink else source)))[-1]
+
+
+def _first_spans(source: SqlText, *, is_flink: bool) -> list[Span]:
+    """Return the spans of all statements; of the first one if the text behind it may be in another dialect."""
+    try:
+        return list(_spans(source, is_flink=is_flink))
+    except SqlError:
+        if _DIALECT not in source.text.lower():
+            raise
+        for end in (at + 1 for at, character in enumerate(source.text) if character == ";"):
+            with suppress(SqlError):
+                first = list(_spans(source.part(Span(0, end)), is_flink=is_flink))
+                if first:
+                    return first[:1]
+        raise
+
+
+def _spans(source: SqlText, *, is_flink: bool) -> Iterator[Span]:
+    pieces = _pieces(tokenize(masked_backslashes(source) if is_flink else source))
+    return (Span(piece[0].start, piece[-1].end) for piece in pieces if piece)
 
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:

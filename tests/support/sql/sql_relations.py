@@ -16,6 +16,7 @@ from datasources.sql.query.block.relation import (
     Relation,
     RelationColumn,
     TableRead,
+    TableRows,
     TableUse,
 )
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
@@ -159,11 +160,9 @@ class SparkRelations(_Relations):
         self.steps.append(step)
         return make_view(StatementViews(self.spark), step)
 
-    def session_windows(
-        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
-    ) -> Relation:
+    def session_windows(self, source: TableRows, keys: tuple[str, ...], attribute: str, gap_ms: int) -> Relation:
         self.sessions.append((source, keys, attribute, gap_ms))
-        given = self._given(source)
+        given = self._given(source.use)
         frame = self._empty(TableShape(self._sessions_of(given, attribute)), ends=("window_end",))
         frame.createOrReplaceTempView("t_sessions")
         return relation_of(frame, "t_sessions")
@@ -217,11 +216,9 @@ class FakeRelations(_Relations):
         shown = tuple(column for column in columns if column.name != ROW_WATERMARK_COLUMN)
         return self._keep(Relation(view=step.view, columns=shown, has_row_watermark=len(shown) < len(columns)))
 
-    def session_windows(
-        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
-    ) -> Relation:
+    def session_windows(self, source: TableRows, keys: tuple[str, ...], attribute: str, gap_ms: int) -> Relation:
         self.sessions.append((source, keys, attribute, gap_ms))
-        given = self.known[f"t_{source.name}"] if isinstance(source, TableUse) else source
+        given = self.known[f"t_{source.use.name}"]
         return self._keep(Relation(view="t_sessions", columns=self._sessions_of(given, attribute)))
 
     def over(self, source: TableUse, request: OverRequest) -> Relation:

@@ -109,6 +109,7 @@ class BlockContext:
         drops_row_watermark: the step does not carry the row watermark on: it lists what a top-N ranks.
         hidden: columns of what the block reads that no star shows.
         written_out: stars, as indexes of tokens, in whose span a rule has put columns.
+        looked_up: items that are read as they are now.
     """
 
     rewriter: TextRewriter
@@ -124,6 +125,7 @@ class BlockContext:
     drops_row_watermark: bool = False
     hidden: list[str] = field(default_factory=list)
     written_out: set[int] = field(default_factory=set)
+    looked_up: set[FromItem] = field(default_factory=set)
     _calls: tuple[Call, ...] | None = None
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableRead, TableRows, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
 
@@ -39,10 +39,8 @@ class Relations(Protocol):
         """
         ...
 
-    def session_windows(
-        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
-    ) -> Relation:
-        """Return the relation with the session windows of its rows: window_start, window_end, window_time added."""
+    def session_windows(self, source: TableRows, keys: tuple[str, ...], attribute: str, gap_ms: int) -> Relation:
+        """Return rows of a table with their session windows: window_start, window_end, window_time added."""
         ...
 
     def over(self, source: TableUse, request: OverRequest) -> Relation:

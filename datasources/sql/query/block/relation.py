@@ -69,6 +69,7 @@ class TableUse:
         is_changelog: whether the relation is the table's changes as rows, with `ROW_KIND_COLUMN`.
         events: the relation is the table whose changes are the rows of this one; None: it is this one.
         state_ttl_ms: for how long states with its rows are kept, 0 for ever; None: as the session says.
+        is_versioned: every use in the statement is as of a time: a table without a time of its own is then looked up.
     """
 
     name: str
@@ -79,6 +80,24 @@ class TableUse:
     is_changelog: bool = False
     events: EventsRequest | None = None
     state_ttl_ms: int | None = None
+    is_versioned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLayer:
+    """A projection and filter of rows: `SELECT items FROM ... AS alias WHERE condition`, as Spark SQL."""
+
+    items: tuple[str, ...]
+    alias: str = ""
+    condition: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRows:
+    """The rows of a table, and the layers above it, from the table up."""
+
+    use: TableUse
+    layers: tuple[RowLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ class TimeProperties:
 class Planning:
     """A statement that is being planned.
 
-    Tables of ours and views are keyed by lower-case name; a name that is not among ``tables`` is Spark's.
+    Tables of ours and views are keyed by lower-case name; a name that is not among ``tables`` is Spark's. ``made`` has
+    the relations of steps by the names of their views.
     """
 
     relations: Relations
@@ -38,6 +39,7 @@ class Planning:
     tables: dict[str, Relation] = field(default_factory=dict)
     views: dict[str, Relation] = field(default_factory=dict)
     steps: list[QueryStep] = field(default_factory=list)
+    made: dict[str, Relation] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
     _columns: int = 0
 
@@ -103,7 +105,12 @@ class Planning:
             window=window,
         )
         self.steps.append(step)
-        return self.relations.run(step)
+        relation = self.made[step.view] = self.relations.run(step)
+        return relation
+
+    def relation_of_view(self, view: str) -> Relation | None:
+        """Return the relation of a step or table that Spark finds under a name; None if there is none."""
+        return self.made.get(view) or next((each for each in self.tables.values() if each.view == view), None)
 
     def new_column(self, meaning: str) -> str:
         """Return a name for a column that no user has."""
@@ -127,6 +134,7 @@ class Planning:
             is_changelog=info.changelog_uses > 0,
             events=info.events,
             state_ttl_ms=info.state_ttl_ms,
+            is_versioned=info.uses == info.version_uses,
         )
 
     def _refuse_hints_on_others(self) -> None:

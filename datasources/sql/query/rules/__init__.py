@@ -16,7 +16,7 @@ from datasources.sql.query.rules.current_watermark import rewrite_current_waterm
 from datasources.sql.query.rules.group_windows import rewrite_group_windows
 from datasources.sql.query.rules.outer_interval_joins import bound_outer_interval_joins
 from datasources.sql.query.rules.over import rewrite_over
-from datasources.sql.query.rules.processing_time import rewrite_processing_time
+from datasources.sql.query.rules.processing_time import rewrite_lookup_joins, rewrite_processing_time
 from datasources.sql.query.rules.row_watermarks import carry_row_watermark
 from datasources.sql.query.rules.sources import read_sources, rewrite_nested_queries
 from datasources.sql.query.rules.spellings import rewrite_spellings
@@ -37,6 +37,7 @@ RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
     rewrite_nested_queries,
     rewrite_spellings,
     rewrite_processing_time,
+    rewrite_lookup_joins,
     rewrite_temporal_joins,
     rewrite_current_watermark,
     rewrite_group_windows,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from datasources.grammar.literals import quoted
 from datasources.sql.query.block.block_context import BlockContext
-from datasources.sql.query.block.relation import Relation, TableUse
+from datasources.sql.query.block.relation import Relation
 from datasources.sql.query.scan.constructs import GROUP_WINDOWS, WINDOW_AUXILIARIES
 from datasources.sql.query.windows.window_arguments import group_window
 from datasources.sql.query.windows.windows import WindowSpec, windowed
@@ -37,7 +37,7 @@ def rewrite_group_windows(context: BlockContext) -> None:
     if spec.kind == "SESSION":
         spec = _with_keys(context, spec, window)
         relation = _filtered(context, item, relation)
-    context.relations[item] = windowed(context.planning, relation, spec, _table(context, item, relation))
+    context.relations[item] = windowed(context.planning, relation, spec)
     needs_time = any(WINDOW_AUXILIARIES[call.name][1] == "window_time" for call in auxiliaries)
     context.edits.replace(span, "window_start, window_end" + (", window_time" if needs_time else ""))
     for call in auxiliaries:
@@ -101,11 +101,6 @@ def _with_keys(context: BlockContext, spec: WindowSpec, window: Call) -> WindowS
             )
         keys.append(column[1].name)
     return replace(spec, keys=tuple(keys))
-
-
-def _table(context: BlockContext, item: FromItem, relation: Relation) -> TableUse | None:
-    key = item.name.lower()
-    return context.planning.uses.get(key) if context.planning.tables.get(key) is relation else None
 
 
 def _replace_auxiliary(context: BlockContext, call: Call, window: Call) -> None:

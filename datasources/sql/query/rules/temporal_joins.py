@@ -60,7 +60,7 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
 def _is_build(context: BlockContext, item: FromItem) -> bool:
     """Whether a table as of a time is ours to join; versions of Spark's tables are Spark's."""
     planning = context.planning
-    if not item.version and item.kind is not SourceKind.SNAPSHOT:
+    if item in context.looked_up or (not item.version and item.kind is not SourceKind.SNAPSHOT):
         return False
     if not planning.touches_ours or item.kind is not SourceKind.TABLE:
         return planning.touches_ours

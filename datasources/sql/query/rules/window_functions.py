@@ -6,11 +6,10 @@ FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS w     
 from __future__ import annotations
 
 from datasources.sql.query.block.block_context import BlockContext
-from datasources.sql.query.block.relation import TableUse
 from datasources.sql.query.rules.sources import flat
 from datasources.sql.query.windows.window_arguments import table_function_window
 from datasources.sql.query.windows.windows import windowed
-from datasources.sql.text.query_tree import FromItem, SourceKind
+from datasources.sql.text.query_tree import SourceKind
 
 
 def expand_window_functions(context: BlockContext) -> None:
@@ -20,11 +19,4 @@ def expand_window_functions(context: BlockContext) -> None:
             data = context.rewriter.relation(item.tvf.data, context.scope)
             shown = context.words.source.of(item.source)
             spec = table_function_window(context, item.tvf, data, shown)
-            context.relations[item] = windowed(context.planning, data, spec, _table(context, item.tvf.data))
-
-
-def _table(context: BlockContext, item: FromItem) -> TableUse | None:
-    """The table that is windowed as it is, which session windows of a stream have to know."""
-    if item.kind is not SourceKind.TABLE or context.scope.find(item.name) is not None:
-        return None
-    return context.planning.uses.get(item.name.lower())
+            context.relations[item] = windowed(context.planning, data, spec)

@@ -10,12 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.durations import interval_literal
+from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
 from datasources.spark.pushdown.time_window import TimeWindow
-from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, TableUse
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
+from datasources.sql.query.windows.table_rows import rows_of_table
 
 _MILLISECOND = "INTERVAL '0.001' SECOND"
+_NO_ROWS_OF_A_TABLE = (
+    "SESSION windows of a stream are made of the rows of one table of the catalog, also through views and sub-queries "
+    "that only select columns and filter rows: put joins, GROUP BY and other windows around the session."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +47,17 @@ class WindowSpec:
     shown: str = ""
 
 
-def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: TableUse | None = None) -> Relation:
+def windowed(planning: Planning, relation: Relation, spec: WindowSpec) -> Relation:
     """Return the rows of a relation with their windows.
 
-    ``table`` is the input if it is a table of ours as it is.
+    Raises:
+        SqlError: SESSION windows of a stream that is more than projections and filters of a table.
     """
     if spec.kind == "SESSION" and planning.is_streaming:
-        return planning.relations.session_windows(
-            relation if table is None else table, spec.keys, spec.attribute.name, spec.size_us // 1_000
-        )
+        rows = rows_of_table(planning, relation)
+        if rows is None:
+            raise SqlError(_NO_ROWS_OF_A_TABLE)
+        return planning.relations.session_windows(rows, spec.keys, spec.attribute.name, spec.size_us // 1_000)
     window = None if spec.kind == "SESSION" else _time_window(spec)
     text = _session(relation, spec) if window is None else window.text(relation.view, spec.attribute.name)
     if planning.drops_late_rows and relation.has_row_watermark:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from datasources.errors import SqlError
 from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
-from datasources.sql.query.block.relation import QueryPlan, TableUse
+from datasources.sql.query.block.relation import QueryPlan, RowLayer, TableRows, TableUse
 from tests.golden.sql.query.golden_query import TABLES, VIEWS
 from tests.support.sql.sql_relations import FakeRelations
 
@@ -129,13 +129,28 @@ def test_a_table_carries_the_watermark_where_something_asks_for_it():
 def test_session_windows_are_asked_for_with_the_table_the_keys_and_the_gap():
     text = "SELECT k FROM TABLE(SESSION(TABLE bid PARTITION BY k, item, DESCRIPTOR(ts), INTERVAL '1.5' SECOND))"
     plan, relations = planned(text)
-    assert relations.sessions == [(plan.uses[0], ("k", "item"), "ts", 1_500)]
+    assert relations.sessions == [(TableRows(use=plan.uses[0]), ("k", "item"), "ts", 1_500)]
 
 
-def test_session_windows_of_a_sub_query_are_asked_for_with_its_relation():
-    text = "SELECT k FROM TABLE(SESSION((SELECT ts, k FROM bid), DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
-    _plan, relations = planned(text)
-    assert relations.sessions == [(relations.known["__tidemark_1"], (), "ts", 60_000)]
+def test_session_windows_of_a_sub_query_are_asked_for_with_its_projection_and_filter():
+    text = "SELECT k FROM TABLE(SESSION((SELECT b.ts, k FROM bid b WHERE b.v > 3), DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    plan, relations = planned(text)
+    layer = RowLayer(items=("b.ts", "k"), alias="b", condition="b.v > 3")
+    assert relations.sessions == [(TableRows(use=plan.uses[0], layers=(layer,)), (), "ts", 60_000)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "SELECT DISTINCT ts, k FROM bid",
+        "SELECT ts, k, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM bid",
+        "SELECT ts, k FROM bid WHERE k IN (SELECT k FROM bid)",
+        "SELECT a.ts, a.k FROM bid a JOIN bid b ON a.k = b.k",
+    ],
+)
+def test_session_windows_of_other_rows_than_a_table_s_are_refused(rows):
+    with pytest.raises(SqlError, match="SESSION windows of a stream are made of the rows of one table|no time attribute"):
+        planned(f"SELECT k FROM TABLE(SESSION(({rows}), DESCRIPTOR(ts), INTERVAL '1' MINUTE))")
 
 
 def test_a_query_over_tables_of_sparks_is_untouched():

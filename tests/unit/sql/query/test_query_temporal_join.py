@@ -253,7 +253,7 @@ REFUSED = [
     refused(f"(bid b JOIN {RATES} ON b.k = r.k)", "is the right side of a JOIN"),
     refused("bid b JOIN rates FOR SYSTEM_TIME AS OF b.ts AS b ON b.k = k", "two tables of the join are called 'b'"),
     refused("bid FOR SYSTEM_TIME AS OF PROCTIME() AS b", "a table as of a time is the right side of a JOIN"),
-    refused("tick b JOIN listed FOR SYSTEM_TIME AS OF b.pt r ON b.v = r.k", "until 'listed' is loaded", "v"),
+    refused("bid b JOIN listed FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", "this is no processing time"),
     refused(
         "listed b JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() r ON b.k = r.k", "Spark's connector 'parquet' takes no"
     ),

@@ -89,6 +89,15 @@ class FakeEnvironment:
         self.asked = []
         self.started = []
 
+    settings = {}  # noqa: RUF012 - of all
+
+    def check(self, statement):
+        self.asked.append(f"check {statement.text}")
+        answer = self.answers.get(statement.text, ())
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
     @property
     def queries(self):
         return tuple(self.started)
@@ -149,6 +158,15 @@ def test_a_script_is_run_statement_by_statement():
     assert terminal.environment.asked == ["SET a", "DROP TABLE b", "c"]
     assert terminal.printed == "SET: ok\nDROP: ok\nc: ok\n"
     assert terminal.errors == ""
+
+
+def test_a_check_asks_what_differs_and_runs_nothing():
+    terminal = Terminal({"SELECT 5 / 2": ("line 1, `5 / 2`: it differs.",)})
+    assert terminal.shell.check_scripts([SqlText("SET a; SELECT 5 / 2;", name="a.sql")]) == 1
+    assert terminal.environment.asked == ["check SET a", "check SELECT 5 / 2"]
+    assert terminal.printed == "warning: a.sql, line 1, `5 / 2`: it differs.\n"
+    assert terminal.errors == "1 warning\n"
+    assert Terminal().shell.check_scripts([SqlText("SET a")]) == 0
 
 
 def test_a_script_stops_at_its_first_error():

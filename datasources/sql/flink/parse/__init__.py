@@ -1,0 +1,1 @@
+"""Expressions of Flink SQL as trees: `expression_parser` reads, `syntax` has the nodes."""
