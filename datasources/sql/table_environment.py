@@ -21,7 +21,15 @@ from datasources.sql.execute.session_state import SessionState
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.settings import Settings
-from datasources.sql.statements.statements import Explain, Insert, PassThrough, Query, Statement, StatementSet
+from datasources.sql.statements.statements import (
+    CreateTable,
+    Explain,
+    Insert,
+    PassThrough,
+    Query,
+    Statement,
+    StatementSet,
+)
 from datasources.sql.text.flink_strings import with_spark_strings
 from datasources.sql.text.script import statements_of
 
@@ -146,6 +154,9 @@ class TableEnvironment:
         parsed = self._parsed(statement)
         warnings = warnings_of(self._state, parsed)
         for each in parsed.inserts if isinstance(parsed, StatementSet) else (parsed,):
+            if isinstance(each, CreateTable) and each.query_span is not None:
+                filled_by = tables.define_table(self._state, each)
+                each = filled_by or each  # noqa: PLW2901 - what it is created from is planned as well
             if isinstance(each, Query | Insert):
                 explain(self._state, Explain(source=each.source, statement=each))
             elif not isinstance(each, PassThrough | StatementSet):
@@ -176,7 +187,8 @@ class TableEnvironment:
 
     def _parsed(self, statement: str | SqlText) -> Statement:
         text = _text(statement)
-        return parse_statement(with_spark_strings(text) if self._state.is_flink else text)
+        is_flink = self._state.is_flink
+        return parse_statement(with_spark_strings(text) if is_flink else text, is_flink=is_flink)
 
     def _run(self, parsed: Statement) -> DataFrame | StatementResult:
         if isinstance(parsed, Query | PassThrough):

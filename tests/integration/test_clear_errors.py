@@ -80,8 +80,6 @@ def test_an_error_of_an_option_names_its_table(t, options, error, columns, mode)
     "statement",
     [
         "INSERT INTO sink BY NAME SELECT id FROM orders",
-        "INSERT OVERWRITE sink SELECT id FROM orders",
-        "INSERT INTO sink PARTITION (id = 1) SELECT 2",
         "WITH x AS (SELECT 1 AS id) INSERT INTO sink SELECT id FROM x",
         "FROM orders INSERT INTO sink SELECT id",
         "TRUNCATE TABLE sink",

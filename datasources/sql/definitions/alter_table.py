@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Final
 
-from datasources.errors import SqlError
 from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
+from datasources.sql.definitions.alter_columns import ColumnChanges
 from datasources.sql.definitions.option_secrets import refuse_masked
-from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
+from datasources.sql.statements.catalog_objects import PrimaryKey, TableDefinition, WatermarkSpec
 from datasources.sql.statements.statements import (
-    AddColumns,
-    AddWatermark,
+    AddElements,
     AlterAction,
+    DropColumns,
+    DropPrimaryKey,
     DropWatermark,
-    ModifyWatermark,
+    ModifyElements,
     OtherAction,
+    RenameColumn,
     RenameTable,
     ResetOptions,
     SetOptions,
@@ -27,18 +31,11 @@ def alter(definition: TableDefinition, action: AlterAction, source: SqlText | No
     """Return the altered table.
 
     Raises:
-        SqlError: an addition exists already, or the object of a change does not exist.
+        SqlError: an addition exists already, the object of a change does not exist, or something else is made of it.
     """
-    alteration = _Alteration(definition, source)
-    if isinstance(action, AddWatermark | ModifyWatermark | DropWatermark):
-        return alteration.watermark(action)
-    if isinstance(action, SetOptions | ResetOptions):
-        return alteration.options(action)
-    if isinstance(action, AddColumns):
-        return alteration.add_columns(action)
     if isinstance(action, RenameTable):
         return replace(definition, name=action.name)
-    raise alteration.refused(action)
+    return _CHANGES[type(action)](_Alteration(definition, source), action)
 
 
 class _Alteration:
@@ -48,64 +45,57 @@ class _Alteration:
         self._table = table
         self._source = source
 
-    def refused(self, action: OtherAction) -> SqlError:
-        """Return the error of an action that only tables of Spark's have."""
+    def refuse(self, action: OtherAction) -> TableDefinition:
+        """Refuse an action that only tables of Spark's have."""
         if action.error is not None:
-            return action.error
-        return self._site(action.span, "action").error(
+            raise action.error
+        raise self._site(action.span, "action").error(
             f"'{self._table.name}' is a table of Tidemark's, which has no such action",
-            "Its actions: ADD, MODIFY or DROP WATERMARK, ADD columns, SET (...), RESET (...), RENAME TO.",
+            "Its actions: ADD, MODIFY and DROP of columns, PRIMARY KEY and WATERMARK, RENAME column TO, RENAME TO, "
+            "SET (...), RESET (...).",
         )
 
-    def watermark(self, action: AddWatermark | ModifyWatermark | DropWatermark) -> TableDefinition:
-        """Change the table's watermarks."""
-        if isinstance(action, AddWatermark):
-            return self._add_watermark(action.watermark)
-        if isinstance(action, ModifyWatermark):
-            return self._modify_watermark(action.watermark)
-        return self._drop_watermark(action)
-
-    def options(self, action: SetOptions | ResetOptions) -> TableDefinition:
-        """Change the table's options."""
-        return self._set_options(action) if isinstance(action, SetOptions) else self._reset_options(action)
-
-    def add_columns(self, action: AddColumns) -> TableDefinition:
-        """Add columns after the existing ones."""
-        known_names = {column.name.lower() for column in self._table.columns}
+    def add(self, action: AddElements) -> TableDefinition:
+        """Add columns, then what is made of them."""
         for column in action.columns:
-            if column.name.lower() in known_names:
-                raise self._site(column.span, "ADD").error(
-                    f"table '{self._table.name}' has a column '{column.name}' already (case does not count)",
-                    "Choose another name.",
-                )
-            known_names.add(column.name.lower())
-        return replace(self._table, columns=(*self._table.columns, *action.columns))
+            self._table = self._columns("ADD").add(column)
+        if action.primary_key is not None:
+            self._add_key(action.primary_key)
+        for watermark in action.watermarks:
+            self._add_watermark(watermark)
+        return self._table
 
-    def _add_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
-        """Add one for a column that has none."""
-        if self._index_of(watermark.rowtime) is not None:
-            name = ".".join(watermark.rowtime)
-            raise self._site(watermark.span, "ADD WATERMARK").error(
-                f"table '{self._table.name}' has a watermark for '{name}' already", "Use MODIFY WATERMARK to change it."
-            )
-        return replace(self._table, watermarks=(*self._table.watermarks, watermark))
+    def modify(self, action: ModifyElements) -> TableDefinition:
+        """Replace columns, then what is made of them."""
+        for column in action.columns:
+            self._table = self._columns("MODIFY").modify(column)
+        if action.primary_key is not None:
+            self._modify_key(action.primary_key)
+        for watermark in action.watermarks:
+            self._modify_watermark(watermark)
+        return self._table
 
-    def _modify_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
-        """Replace the one for that column, or the only one."""
-        site = self._site(watermark.span, "MODIFY WATERMARK")
-        remaining = list(self._table.watermarks)
-        if not remaining:
-            raise site.error(f"table '{self._table.name}' has no watermark", "Use ADD WATERMARK.")
-        index = self._index_of(watermark.rowtime)
-        if index is None and len(remaining) > 1:
+    def drop_columns(self, action: DropColumns) -> TableDefinition:
+        """Remove columns that nothing else is made of."""
+        return self._columns("DROP").drop(action)
+
+    def rename_column(self, action: RenameColumn) -> TableDefinition:
+        """Give a column another name, also in the primary key."""
+        return self._columns("RENAME").rename(action)
+
+    def drop_key(self, action: DropPrimaryKey) -> TableDefinition:
+        """Remove the primary key."""
+        key, site = self._table.primary_key, self._site(action.span, "DROP PRIMARY KEY")
+        if key is None:
+            raise site.error(f"table '{self._table.name}' has no primary key")
+        if action.constraint is not None and action.constraint != key.name:
+            named = "has no name: write DROP PRIMARY KEY" if key.name is None else f"is called '{key.name}'"
             raise site.error(
-                f"table '{self._table.name}' has no watermark for '{'.'.join(watermark.rowtime)}' but {self._listed()}",
-                "Drop the one that it is to replace, then ADD this one.",
+                f"table '{self._table.name}' has no constraint '{action.constraint}'", f"Its primary key {named}."
             )
-        remaining[index or 0] = watermark
-        return replace(self._table, watermarks=tuple(remaining))
+        return replace(self._table, primary_key=None)
 
-    def _drop_watermark(self, action: DropWatermark) -> TableDefinition:
+    def drop_watermark(self, action: DropWatermark) -> TableDefinition:
         """Remove the one for a column, or the only one."""
         site = self._site(action.span, "DROP WATERMARK")
         remaining = list(self._table.watermarks)
@@ -124,7 +114,7 @@ class _Alteration:
             )
         return replace(self._table, watermarks=tuple(remaining[:index] + remaining[index + 1 :]))
 
-    def _set_options(self, action: SetOptions) -> TableDefinition:
+    def set_options(self, action: SetOptions) -> TableDefinition:
         """Set options; an existing key in another case is the same one."""
         refuse_masked(action.options, source=self._source, spans=action.option_spans)
         spellings = {key.lower(): key for key in self._table.options}
@@ -133,7 +123,7 @@ class _Alteration:
             options[spellings.get(key.lower(), key)] = value
         return replace(self._table, options=options)
 
-    def _reset_options(self, action: ResetOptions) -> TableDefinition:
+    def reset_options(self, action: ResetOptions) -> TableDefinition:
         """Remove options."""
         options = dict(self._table.options)
         spellings = {key.lower(): key for key in options}
@@ -150,6 +140,48 @@ class _Alteration:
             del options[found]
         return replace(self._table, options=options)
 
+    def _add_key(self, key: PrimaryKey) -> None:
+        if self._table.primary_key is not None:
+            raise self._site(key.span, "ADD PRIMARY KEY").error(
+                f"table '{self._table.name}' has a primary key already", "Use MODIFY to change it."
+            )
+        self._table = replace(self._table, primary_key=key)
+
+    def _modify_key(self, key: PrimaryKey) -> None:
+        if self._table.primary_key is None:
+            raise self._site(key.span, "MODIFY PRIMARY KEY").error(
+                f"table '{self._table.name}' has no primary key", "Use ADD."
+            )
+        self._table = replace(self._table, primary_key=key)
+
+    def _add_watermark(self, watermark: WatermarkSpec) -> None:
+        """Add one for a column that has none."""
+        if self._index_of(watermark.rowtime) is not None:
+            rowtime = ".".join(watermark.rowtime)
+            raise self._site(watermark.span, "ADD WATERMARK").error(
+                f"table '{self._table.name}' has a watermark for '{rowtime}' already",
+                "Use MODIFY WATERMARK to change it.",
+            )
+        self._table = replace(self._table, watermarks=(*self._table.watermarks, watermark))
+
+    def _modify_watermark(self, watermark: WatermarkSpec) -> None:
+        """Replace the one for that column, or the only one."""
+        site = self._site(watermark.span, "MODIFY WATERMARK")
+        remaining = list(self._table.watermarks)
+        if not remaining:
+            raise site.error(f"table '{self._table.name}' has no watermark", "Use ADD WATERMARK.")
+        index = self._index_of(watermark.rowtime)
+        if index is None and len(remaining) > 1:
+            raise site.error(
+                f"table '{self._table.name}' has no watermark for '{'.'.join(watermark.rowtime)}' but {self._listed()}",
+                "Drop the one that it is to replace, then ADD this one.",
+            )
+        remaining[index or 0] = watermark
+        self._table = replace(self._table, watermarks=tuple(remaining))
+
+    def _columns(self, clause: str) -> ColumnChanges:
+        return ColumnChanges(self._table, self._source, clause)
+
     def _index_of(self, rowtime: tuple[str, ...]) -> int | None:
         folded = [name.lower() for name in rowtime]
         for index, each in enumerate(self._table.watermarks):
@@ -163,3 +195,17 @@ class _Alteration:
 
     def _site(self, span: Span | None, clause: str) -> Site:
         return Site(clause=f"ALTER TABLE {self._table.name} {clause}", source=self._source, span=span)
+
+
+_CHANGES: Final[dict[type, Callable[[_Alteration, Any], TableDefinition]]] = {
+    AddElements: _Alteration.add,
+    DropColumns: _Alteration.drop_columns,
+    DropPrimaryKey: _Alteration.drop_key,
+    DropWatermark: _Alteration.drop_watermark,
+    ModifyElements: _Alteration.modify,
+    OtherAction: _Alteration.refuse,
+    RenameColumn: _Alteration.rename_column,
+    ResetOptions: _Alteration.reset_options,
+    SetOptions: _Alteration.set_options,
+}
+"""What each action does to a table."""

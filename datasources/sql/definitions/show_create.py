@@ -44,7 +44,7 @@ def table_text(table: TableDefinition) -> str:
     elements = [column_text(each) for each in table.columns]
     elements += [watermark_text(each) for each in table.watermarks]
     if table.primary_key is not None:
-        elements.append(_key_text(table.primary_key))
+        elements.append(key_text(table.primary_key))
     text = f"CREATE {_temporary(is_temporary=table.is_temporary)}TABLE {_object_text(table.name)}"
     if elements:
         text += " (\n  " + ",\n  ".join(elements) + "\n)"
@@ -97,7 +97,8 @@ def _object_text(name: str) -> str:
     return name if "." in name else name_text(name)
 
 
-def _key_text(key: PrimaryKey) -> str:
+def key_text(key: PrimaryKey) -> str:
+    """Return `PRIMARY KEY (a, b) NOT ENFORCED`, with its name if it has one."""
     constraint = "" if key.name is None else f"CONSTRAINT {name_text(key.name)} "
     return f"{constraint}PRIMARY KEY ({', '.join(name_text(each) for each in key.columns)}) NOT ENFORCED"
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from datasources.changelog.change_query import ChangeQuery
     from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.planner.table_planner import PlannedTable
@@ -35,17 +36,28 @@ def explain(state: SessionState, statement: Explain) -> StatementResult:
     inner = statement.statement
     sink = sink_line(state, inner) if isinstance(inner, Insert) else None
     source = inner.query if isinstance(inner, Insert) else inner.source
-    with planned_query(state, source, takes_changes=sink is not None) as planned:
+    takes_changes = sink is not None or statement.shows_changelog_mode
+    with planned_query(state, source, takes_changes=takes_changes) as planned:
         plan = planned.plan
+        kinds = changelog_mode(planned.result.changes) if statement.shows_changelog_mode else None
         is_json = statement.mode is ExplainMode.JSON
-        text = json.dumps(_json(planned, sink), indent=2) if is_json else _tree(planned, sink)
+        text = json.dumps(_json(planned, sink, kinds), indent=2) if is_json else _tree(planned, sink, kinds)
     hints = (*statement.hints, *plan.hints, *differences_of(state, source))
     return StatementResult(kind="EXPLAIN", columns=("plan",), rows=((text,),), hints=hints)
 
 
-def _tree(planned: PlannedQuery, sink: str | None) -> str:
+def changelog_mode(changes: ChangeQuery | None) -> tuple[str, ...]:
+    """Return the kinds of rows of a result, as Flink abbreviates them; without a key there are no updates."""
+    if changes is None or not changes.has_row_kind:
+        return ("I",)
+    return ("I", "D") if changes.key is None else ("I", "UB", "UA", "D")
+
+
+def _tree(planned: PlannedQuery, sink: str | None, kinds: Sequence[str] | None) -> str:
     plan, relations, result = planned.plan, planned.relations, planned.result
     parts = [] if sink is None else [f"== Sink ==\n{sink}"]
+    if kinds is not None:
+        parts.append(f"== Result ==\nchangelogMode=[{','.join(kinds)}]")
     if not plan.is_untouched:
         parts.append("== Query ==\n" + plan.text.strip())
     for step in relations.steps:
@@ -113,12 +125,13 @@ def _join(line: str, tree: Node) -> dict[str, Any]:
     }
 
 
-def _json(planned: PlannedQuery, sink: str | None) -> dict[str, Any]:
+def _json(planned: PlannedQuery, sink: str | None, kinds: Sequence[str] | None) -> dict[str, Any]:
     plan, relations, result = planned.plan, planned.relations, planned.result
     changes = {} if result.changes is None else {"changes": result.changes.shown.splitlines()}
     return {
         "query": plan.text,
         **({} if sink is None else {"sink": sink}),
+        **({} if kinds is None else {"changelogMode": list(kinds)}),
         **changes,
         "steps": [
             {"view": s.view, "text": s.text, "eventTimes": list(s.event_times), "shown": s.shown}

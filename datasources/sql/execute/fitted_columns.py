@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
@@ -11,6 +12,8 @@ from datasources.grammar.spark_type_names import sql_name_of
 from datasources.sql.statements.catalog_objects import PhysicalColumn
 from datasources.sql.types.assignability import is_assignable
 from datasources.sql.types.type_names import sql_text
+
+_LITERAL: Final = re.compile(r"(?:DATE|TIMESTAMP)?\s*'(?:[^'\\]|''|\\.)*'|[+-]?[0-9.]+|TRUE|FALSE|NULL", re.IGNORECASE)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +27,9 @@ if TYPE_CHECKING:
 
 def written_columns(table: ResolvedTable, statement: Insert) -> list[str]:
     """Return the names, in lower case, of the columns that an INSERT writes, in the order of its query's columns."""
+    given = {key.lower() for key, value in statement.partition.items() if value is not None}
     stored = [column.name.lower() for column in table.columns if column.is_physical]
-    return [name.lower() for name in statement.columns] or stored
+    return [name.lower() for name in statement.columns] or [name for name in stored if name not in given]
 
 
 def fitted(frame: DataFrame, table: ResolvedTable, statement: Insert, *, carried: tuple[str, ...] = ()) -> DataFrame:
@@ -38,6 +42,7 @@ def fitted(frame: DataFrame, table: ResolvedTable, statement: Insert, *, carried
     """
     stored = {c.name.lower(): c for c in table.columns if c.is_physical}
     wanted = written_columns(table, statement)
+    literals = _literals(table, statement)
     for name in wanted:
         if name not in stored:
             raise statement.source.error(
@@ -54,6 +59,7 @@ def fitted(frame: DataFrame, table: ResolvedTable, statement: Insert, *, carried
         )
     given = frame.toDF(*carried, *(f"__column_{i}" for i in range(len(wanted))))
     values = {name: F.col(f"__column_{i}").cast(stored[name].spark_type) for i, name in enumerate(wanted)}
+    values |= {name: F.expr(literal).cast(stored[name].spark_type) for name, literal in literals.items()}
     frame_of_table = given.select(
         *carried,
         *(values.get(name, F.lit(None).cast(column.spark_type)).alias(column.name) for name, column in stored.items()),
@@ -61,6 +67,33 @@ def fitted(frame: DataFrame, table: ResolvedTable, statement: Insert, *, carried
     fields = frame.schema.fields[len(carried) :]
     _check_types(fields, frame_of_table, [stored[name].name for name in wanted], table, statement)
     return frame_of_table
+
+
+def _literals(table: ResolvedTable, statement: Insert) -> dict[str, str]:
+    """Return the literals of PARTITION by column, lower case.
+
+    Raises:
+        SqlError: a column is no partition key, is written by the query as well, or has no literal.
+    """
+    keys = {name.lower() for name in table.partition_keys}
+    written = {name.lower() for name in statement.columns}
+    found = {}
+    for name, text in statement.partition.items():
+        if name.lower() not in keys:
+            listed = f"Its partition keys: {', '.join(table.partition_keys)}." if keys else "It has no partitions."
+            raise statement.source.error(
+                statement.target_span, f"'{name}' is no partition key of table '{table.name}'", listed
+            )
+        if text is None:
+            continue
+        if name.lower() in written:
+            raise statement.source.error(statement.target_span, f"column '{name}' is written twice", "Leave one out.")
+        if _LITERAL.fullmatch(text) is None:
+            raise statement.source.error(
+                statement.target_span, f"the value of '{name}' in PARTITION is a literal, not {text}", "Select it."
+            )
+        found[name.lower()] = text
+    return found
 
 
 def _check_types(

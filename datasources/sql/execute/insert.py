@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 from datasources.changelog.result import ROW_KIND_COLUMN
 from datasources.near_matches import near_matches
 from datasources.sinks.registry import APPEND_SINKS
+from datasources.sql.execute.file_sink import FileSink
 from datasources.sql.execute.fitted_columns import fitted
 from datasources.sql.execute.insert_changes import insert_changes, shows_changes, takes_changes, write_into_sink
-from datasources.sql.execute.queries import QueryResult, known_relations, query_result
+from datasources.sql.execute.queries import QueryResult, known_relations, query_result, run_of_spark
 from datasources.sql.execute.result import StatementResult
-from datasources.sql.execute.stream_writer import NEEDS_NO_CHECKPOINT, prepared, sink_options, started
-from datasources.sql.settings import RuntimeMode
+from datasources.sql.execute.stream_writer import (
+    NEEDS_NO_CHECKPOINT,
+    is_batch,
+    partitioned,
+    prepared,
+    sink_options,
+    started,
+)
 from datasources.sql.statements.catalog_objects import TableDefinition
 
 if TYPE_CHECKING:
@@ -32,6 +39,8 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
         OptionError: a stream has nowhere to keep its checkpoint.
     """
     table = state.catalog.find(statement.target)
+    if table is None and (statement.is_overwrite or statement.partition):
+        return _insert_of_spark(state, statement)
     if not isinstance(table, TableDefinition):
         near = near_matches(statement.target, known_relations(state)) if table is None else ""
         raise statement.source.error(
@@ -41,6 +50,7 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
             "blackhole, memory.".lstrip(),
         )
     connector = state.planner.connector(table)
+    _require_files(connector, statement)
     if takes_changes(connector, table):
         return insert_changes(state, statement, table, connector)
     if connector.name in APPEND_SINKS:
@@ -54,13 +64,35 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
             "Write through a format of Spark's, for example 'connector' = 'spark-kafka'.",
         )
     connector.require_path(table.name, table.options)
-    result = query_result(state, statement.query, takes_changes=shows_changes(connector, table))
-    rows = _fitted_result(result, state.planner.resolved(table), connector, statement)
-    if state.settings.typed.runtime_mode is RuntimeMode.BATCH or not rows.isStreaming:
-        rows.write.format(connector.format_name).options(**sink_options(table)).mode("append").save()
+    resolved = state.planner.resolved(table)
+    files = FileSink(state, table, resolved) if connector.is_filesystem else None
+    result = query_result(state, statement.query, takes_changes=shows_changes(connector, table) or files is not None)
+    rows = _fitted_result(result, resolved, connector, statement)
+    if files is not None:
+        return files.write(rows, statement)
+    if is_batch(state, rows):
+        batch = rows.write.format(connector.format_name).options(**sink_options(table))
+        partitioned(batch, resolved.partition_keys).mode("append").save()
         return StatementResult(kind="INSERT", hints=statement.hints)
     writer = rows.writeStream.format(connector.format_name).options(**sink_options(table))
+    writer = partitioned(writer, resolved.partition_keys)
     return started(state, prepared(state, writer, table, format_name=connector.format_name), table, statement.hints)
+
+
+def _insert_of_spark(state: SessionState, statement: Insert) -> StatementResult:
+    """Run an INSERT into a table of Spark's, as it was written."""
+    run_of_spark(state, statement.source)
+    return StatementResult(kind="INSERT")
+
+
+def _require_files(connector: Connector, statement: Insert) -> None:
+    """Refuse to replace rows that Spark can only add to."""
+    if statement.is_overwrite and not connector.is_filesystem:
+        raise statement.source.error(
+            statement.target_span,
+            f"'{statement.target}' has the connector '{connector.name}', and INSERT OVERWRITE is for 'filesystem'",
+            "Write INSERT INTO.",
+        )
 
 
 def _fitted_result(result: QueryResult, table: ResolvedTable, connector: Connector, statement: Insert) -> DataFrame:

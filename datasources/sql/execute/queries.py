@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from datasources.sql.query.block.relation import QueryPlan
 
 _TO_SPARK = (
-    "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (INSERT OVERWRITE, "
-    "BY NAME, WITH ... INSERT) are for Spark's own tables."
+    "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (BY NAME, "
+    "WITH ... INSERT) are for Spark's own tables."
 )
 _LATERAL = (
     "A function or a subquery in FROM sees the columns of what stands before it only behind LATERAL: FROM t, LATERAL "

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
 from datasources.options import lower_keys
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.result import StatementResult
+from datasources.sql.settings import RuntimeMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, DataFrameWriter
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from datasources.sql.execute.session_state import SessionState
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
 NEEDS_NO_CHECKPOINT: Final = frozenset({"console", "noop", "memory"})
 """Formats that keep nothing."""
+_Writer = TypeVar("_Writer", "DataFrameWriter", "DataStreamWriter")
 _OUR_KEYS: Final = frozenset({"connector", "checkpointlocation", "outputmode"})
 
 
@@ -26,10 +31,38 @@ def sink_options(table: TableDefinition) -> dict[str, str]:
     return expand({key: value for key, value in table.options.items() if key.lower() not in _OUR_KEYS})
 
 
+def is_batch(state: SessionState, rows: DataFrame) -> bool:
+    """Tell whether rows are written at once, and not by a stream."""
+    return state.settings.typed.runtime_mode is RuntimeMode.BATCH or not rows.isStreaming
+
+
+def partitioned(writer: _Writer, keys: Sequence[str]) -> _Writer:
+    """Return a writer into directories by keys; some sinks refuse to be asked for none."""
+    return writer.partitionBy(*keys) if keys else writer
+
+
+def checkpoint_of(state: SessionState, table: TableDefinition) -> str | None:
+    """Return the directory of the next stream into a table; each INSERT has one of its own."""
+    directory = state.settings.typed.checkpoint_directory
+    return lower_keys(table.options).get("checkpointlocation") or _checkpoint(state, table.name, directory)
+
+
 def prepared(
-    state: SessionState, writer: DataStreamWriter, table: TableDefinition, *, format_name: str
+    state: SessionState,
+    writer: DataStreamWriter,
+    table: TableDefinition,
+    *,
+    format_name: str,
+    checkpoint: str | None = None,
 ) -> DataStreamWriter:
     """Return a stream into a table with its name, trigger, output mode and checkpoint.
+
+    Args:
+        state: the session.
+        writer: of the rows.
+        table: the target.
+        format_name: of the sink.
+        checkpoint: its directory; None = that of the next stream into the table.
 
     Raises:
         OptionError: there is nowhere to keep the checkpoint.
@@ -42,7 +75,7 @@ def prepared(
         writer = writer.queryName(name)
     if settings.trigger is not None:
         writer = _triggered(writer, settings.trigger)
-    checkpoint = options.get("checkpointlocation") or _checkpoint(state, table.name, settings.checkpoint_directory)
+    checkpoint = checkpoint or checkpoint_of(state, table)
     if checkpoint is not None:
         return writer.option("checkpointLocation", checkpoint)
     if format_name not in NEEDS_NO_CHECKPOINT:

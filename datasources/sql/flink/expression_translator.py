@@ -6,9 +6,11 @@ function has a rule. Where Spark means the same, the text stays as it was writte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any, Final, Protocol
 
 from datasources.errors import SqlError
@@ -20,7 +22,17 @@ from datasources.sql.flink.functions.aggregates import AGGREGATES
 from datasources.sql.flink.functions.function_table import FUNCTIONS, NOT_THERE
 from datasources.sql.flink.functions.signature import call_function
 from datasources.sql.flink.logical_types import BOOLEAN, LTZ, STRING, array_of, common_type, is_family, map_of, row_of
-from datasources.sql.flink.operators import arithmetic, compare, concatenated, joined, negated, negative
+from datasources.sql.flink.operators import (
+    arithmetic,
+    compare,
+    concatenated,
+    decimal_literal,
+    digits_of,
+    joined,
+    negated,
+    negative,
+    negative_literal,
+)
 from datasources.sql.flink.parse.expression_parser import ExpressionParser
 from datasources.sql.flink.parse.syntax import (
     Between,
@@ -44,7 +56,7 @@ from datasources.sql.flink.parse.syntax import (
 )
 from datasources.sql.flink.patterns import like, similar
 from datasources.sql.flink.scope import Column, Scope
-from datasources.sql.flink.typed_value import ADDITIVE, AND, ATOM, PREDICATE, Refused, Value, shown_type, spark_type
+from datasources.sql.flink.typed_value import ADDITIVE, AND, ATOM, PREDICATE, Refused, Value, shown_type, text_literal
 from datasources.sql.text.query_tree import Query, Region
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
@@ -55,6 +67,11 @@ _OF_WINDOWS: Final = {
 }
 _AS_WRITTEN: Final = frozenset({"CURRENT_WATERMARK", "SYSTEM_ROWTIME", "SYSTEM_WATERMARK", "SOURCE_WATERMARK"})
 """Functions that later rewrites understand, and whose result is a timestamp."""
+_MAX_BIGINT: Final = 2**63 - 1
+_SIMPLE_INTERVAL: Final = re.compile(
+    r"INTERVAL\s+'-?[0-9]+'\s+(?:YEAR|MONTH|DAY|HOUR|MINUTE|SECOND)|INTERVAL\s+'-?[0-9]+\.[0-9]{1,3}'\s+SECOND",
+    re.IGNORECASE,
+)
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "IS DISTINCT", "IS SAME"})
 
 
@@ -125,7 +142,10 @@ class ExpressionTranslator:
     def of(self, node: Node, scope: Scope) -> Value:
         """Return a node's value."""
         with self._located(node):
-            return replace(self._rules[type(node)](node, scope), span=self._words.span(node.region))
+            found = self._rules[type(node)](node, scope)
+            if found.type.root == "TIME":
+                raise Refused("Spark has no values of the type TIME here", "Use a TIMESTAMP, or text.")
+            return replace(found, span=self._words.span(node.region))
 
     def order(self, region: Region, scope: Scope) -> str:
         """Return the terms of ORDER BY."""
@@ -154,12 +174,8 @@ class ExpressionTranslator:
 
     def _literal(self, node: Literal, scope: Scope) -> Value:  # noqa: ARG002 - rules are called alike
         text = self._words.text(node.region)
-        if node.type.root == "TIMESTAMP":
-            text = f"TIMESTAMP_NTZ{text[len('TIMESTAMP') :]}"
-        if node.type.root == "DECIMAL":
-            text = f"CAST({text} AS {spark_type(node.type)})" if "." not in text or text[0] == "." else text
-        if node.type.root == "BOOLEAN" and node.value == "NULL":
-            text = "CAST(NULL AS BOOLEAN)"
+        if node.type.root in _LITERALS:
+            text = _LITERALS[node.type.root](text, node)
         return Value(text=text, type=node.type, constant=node.value)
 
     def _name(self, node: Name, scope: Scope) -> Value:
@@ -177,16 +193,31 @@ class ExpressionTranslator:
         if base.type.root == "MAP":
             key = coerced(index, base.type.arguments[0])
             return _with(base, f"{base.inside(ATOM)}[{key.text}]", base.type.arguments[1])
+        if base.type.root == "ROW" and index.constant is not None:
+            return self._field_at(base, index)
         if base.type.root != "ARRAY" or not is_family(index.type, "integer"):
             raise Refused(f"{shown_type(base.type)} has no element [{shown_type(index.type)}]")
         self._differs(node, "the elements of an array count from 0 in Spark's dialect, from 1 in Flink's")
+        if index.type.root == "NULL":
+            raise Refused("an element has a number, and NULL is none")
         if index.constant is not None:
             if int(index.constant) < 1:
                 raise Refused("the elements of an array are counted from 1")
             return _with(base, f"get({base.text}, {int(index.constant) - 1})", base.type.arguments[0])
         return _with(base, f"get({base.text}, {index.inside(ADDITIVE)} - 1)", base.type.arguments[0])
 
+    def _field_at(self, base: Value, index: Value) -> Value:
+        """The field of a row that a number or a name stands for."""
+        fields, key = base.type.fields, index.constant
+        is_number = is_family(index.type, "integer")
+        found = next((each for at, each in enumerate(fields, 1) if key == (str(at) if is_number else each.name)), None)
+        if found is None:
+            raise Refused(f"{shown_type(base.type)} has no field [{key}]")
+        return _with(base, f"{base.inside(ATOM)}.{name_text(found.name)}", found.type)
+
     def _unary(self, node: Unary, scope: Scope) -> Value:
+        if node.operator == "-" and isinstance(node.operand, Literal) and is_family(node.operand.type, "numeric"):
+            return negative_literal(node.operand.value)
         value = self.of(node.operand, scope)
         if node.operator == "NOT":
             return negated(value)
@@ -195,6 +226,8 @@ class ExpressionTranslator:
     def _binary(self, node: Binary, scope: Scope) -> Value:
         if node.operator == "OVERLAPS":
             return self._overlaps(node, scope)
+        if node.operator in {"=", "<>"} and _are_rows(node.left, node.right):
+            return self._same_rows(node, scope)
         left, right = self.of(node.left, scope), self.of(node.right, scope)
         if node.operator in {"AND", "OR"}:
             return joined(node.operator, left, right)
@@ -203,6 +236,15 @@ class ExpressionTranslator:
         if node.operator == "/" and all(is_integer(each) for each in (left, right)):
             self._differs(node, "whole numbers divide to a fraction in Spark's dialect, to a whole number in Flink's")
         return concatenated(left, right) if node.operator == "||" else arithmetic(node.operator, left, right)
+
+    def _same_rows(self, node: Binary, scope: Scope) -> Value:
+        """Rows are compared field by field: NULL in one of them leaves it open."""
+        assert isinstance(node.left, Rows)
+        assert isinstance(node.right, Rows)
+        pairs = zip(node.left.items, node.right.items, strict=True)
+        tests = [compare("=", self.of(one, scope), self.of(other, scope)) for one, other in pairs]
+        found = reduce(partial(joined, "AND"), tests)
+        return negated(found) if node.operator == "<>" else found
 
     def _overlaps(self, node: Binary, scope: Scope) -> Value:
         spans: list[tuple[str, str]] = []
@@ -251,10 +293,14 @@ class ExpressionTranslator:
                 else:
                     value = coerced(value, kind)
             return _with(value, f"{value.inside(ADDITIVE)} {word} ({text})", BOOLEAN, PREDICATE)
+        if all(_are_rows(node.operand, each) for each in node.items):
+            pairs = [Binary(operator="=", left=node.operand, right=each, region=node.region) for each in node.items]
+            found = reduce(partial(joined, "OR"), [self._same_rows(each, scope) for each in pairs])
+            return negated(found) if node.is_negated else found
         value, items = self.of(node.operand, scope), [self.of(each, scope) for each in node.items]
         kind = common_type(each.type for each in (value, *items))
         if kind is not None and not is_family(kind, "approximate"):
-            texts = ", ".join(each.text for each in items)
+            texts = ", ".join(digits_of(each).text for each in items)
             return _with(value, f"{value.inside(ADDITIVE)} {word} ({texts})", BOOLEAN, PREDICATE)
         found = compare("=", value, items[0])
         for each in items[1:]:
@@ -306,19 +352,22 @@ class ExpressionTranslator:
     def _rows(self, node: Rows, scope: Scope) -> Value:
         values = [self.of(each, scope) for each in node.items]
         if node.kind == "ROW":
+            if any(each.type.root == "NULL" for each in values):
+                raise Refused("NULL as a field of a row has no type", "CAST it to one.")
             names = [f"EXPR${at}" for at in range(len(values))]
             text = ", ".join(f"'{name}', {value.text}" for name, value in zip(names, values, strict=True))
             kind = row_of(zip(names, (each.type for each in values), strict=True))
-            return Value(text=f"named_struct({text})", type=kind, is_aggregate=any(v.is_aggregate for v in values))
+            return _collected(values, f"named_struct({text})", kind)
         if node.kind == "ARRAY":
             element = _common_of(values, "the elements of an array")
             texts = ", ".join(_as(each, element).text for each in values)
-            return Value(text=f"array({texts})", type=array_of(element))
+            return _collected(values, f"array({texts})", array_of(element))
         if len(values) % 2:
             raise Refused("a key of the map has no value", "Write MAP['key', value, ...].")
         key, value = _common_of(values[::2], "the keys of a map"), _common_of(values[1::2], "the values of a map")
-        texts = ", ".join(_as(each, value if at % 2 else key).text for at, each in enumerate(values))
-        return Value(text=f"map({texts})", type=map_of(key, value))
+        pairs = _last_of_each(zip(values[::2], values[1::2], strict=True))
+        texts = ", ".join(f"{_as(one, key).text}, {_as(other, value).text}" for one, other in pairs)
+        return _collected(values, f"map({texts})", map_of(key, value))
 
     def _sub_query(self, node: SubQuery, scope: Scope) -> Value:
         text, columns = self._nested(node.query, scope)
@@ -413,6 +462,59 @@ class ExpressionTranslator:
         return f"{self.of(item.operand, scope).text} {item.suffix}".rstrip()
 
 
+def _are_rows(left: Node, right: Node) -> bool:
+    sides = (left, right)
+    rows = [each for each in sides if isinstance(each, Rows) and each.kind == "ROW"]
+    return len(rows) == len(sides) and len(rows[0].items) == len(rows[1].items)
+
+
+def _number_text(text: str, node: Literal) -> str:
+    if node.type.root == "DECIMAL":
+        return decimal_literal(node.value, node.type)
+    if int(node.value.rstrip(".")) > _MAX_BIGINT:
+        raise Refused("the number is out of the range of BIGINT")
+    return text.rstrip(".")
+
+
+def _interval_text(text: str, node: Literal) -> str:
+    """As it was written, where Spark reads the same of it."""
+    if _SIMPLE_INTERVAL.fullmatch(text):
+        return text
+    sign, size = "-" if node.value.startswith("-") else "", abs(int(node.value))
+    if is_family(node.type, "months"):
+        return f"INTERVAL '{sign}{size}' MONTH"
+    (seconds, millis), minutes = divmod(size, 1000), size // 60_000
+    clock = f"{minutes // 60 % 24:02d}:{minutes % 60:02d}:{seconds % 60:02d}.{millis:03d}"
+    return f"INTERVAL '{sign}{minutes // 1440} {clock}' DAY TO SECOND"
+
+
+def _character_text(text: str, node: Literal) -> str:
+    return text_literal(node.value) if "\\" in text else text
+
+
+def _boolean_text(text: str, node: Literal) -> str:
+    return "CAST(NULL AS BOOLEAN)" if node.value == "NULL" else text
+
+
+def _timestamp_text(text: str, node: Literal) -> str:
+    quoted = text[text.index("'") :]
+    # Flink reads the text of a moment in UTC.
+    return f"TIMESTAMP_NTZ {quoted}" if node.type.root == "TIMESTAMP" else f"TIMESTAMP_LTZ {quoted[:-1]} UTC'"
+
+
+_LITERALS: Final[Mapping[str, Callable[[str, Literal], str]]] = {
+    "BOOLEAN": _boolean_text,
+    "INT": _number_text,
+    "BIGINT": _number_text,
+    "DECIMAL": _number_text,
+    "INTERVAL": _interval_text,
+    "CHAR": _character_text,
+    "TIMESTAMP": _timestamp_text,
+    "TIMESTAMP_LTZ": _timestamp_text,
+}
+"""How a literal is written in Spark SQL, by its type; others as they are."""
+
+
 def is_integer(value: Value) -> bool:
     """Return whether a value is a whole number, and not the word NULL."""
     return value.type.root != "NULL" and is_family(value.type, "integer")
@@ -431,9 +533,21 @@ def _as(value: Value, kind: SqlType) -> Value:
 
 def _common_of(values: list[Value], what: str) -> SqlType:
     kind = common_type(each.type for each in values)
-    if kind is None:
+    if kind is None or kind.root == "NULL":
         raise Refused(f"{what} have no type in common", "CAST them to one type.")
     return kind
+
+
+def _collected(values: list[Value], text: str, kind: SqlType) -> Value:
+    return Value(text=text, type=kind, is_aggregate=any(each.is_aggregate for each in values))
+
+
+def _last_of_each(pairs: Iterable[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
+    """Of equal keys that are literals the last one counts; Spark would refuse them."""
+    found: dict[tuple[str, object], tuple[Value, Value]] = {}
+    for at, (key, value) in enumerate(pairs):
+        found[(key.text, at if key.constant is None else "")] = (key, value)
+    return list(found.values())
 
 
 def _is_as_written(tests: list[Value], value: Value) -> bool:

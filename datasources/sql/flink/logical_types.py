@@ -32,6 +32,9 @@ DATE: Final = SqlType("DATE")
 TIME: Final = SqlType("TIME", (0,))
 TIMESTAMP: Final = SqlType("TIMESTAMP", (3,))
 LTZ: Final = SqlType("TIMESTAMP_LTZ", (3,))
+MONTHS: Final = SqlType("INTERVAL", units=("MONTH",))
+MILLISECONDS: Final = SqlType("INTERVAL", units=("SECOND",))
+"""The two types of intervals, whatever their units."""
 
 _INTEGERS: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _DIGITS: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
@@ -46,7 +49,7 @@ _DEFAULTS: Final[dict[str, tuple[int, ...]]] = {
     "TIMESTAMP_LTZ": (6,),
 }
 _SYNONYMS: Final = {"STRING": STRING, "BYTES": BYTES}
-_MONTHS: Final = ("YEAR", "MONTH")
+_UNITS_OF_MONTHS: Final = ("YEAR", "MONTH")
 _FAMILIES: Final[dict[str, frozenset[str]]] = {
     "boolean": frozenset({"BOOLEAN"}),
     "integer": frozenset(_INTEGERS),
@@ -78,7 +81,7 @@ def is_family(kind: SqlType, family: str) -> bool:
     if kind.root == "NULL" or family == "any":
         return True
     if family in {"months", "milliseconds"}:
-        return kind.root == "INTERVAL" and (kind.units[0] in _MONTHS) == (family == "months")
+        return kind.root == "INTERVAL" and (kind.units[0] in _UNITS_OF_MONTHS) == (family == "months")
     return kind.root in _FAMILIES[family]
 
 
@@ -86,6 +89,8 @@ def normalized(kind: SqlType) -> SqlType:
     """Return a declared type with all of its parameters, inner types as well."""
     if kind.root in _SYNONYMS:
         return replace(_SYNONYMS[kind.root], is_nullable=kind.is_nullable)
+    if kind.root == "INTERVAL":
+        return replace(kind, units=("MONTH" if kind.units[0] in _UNITS_OF_MONTHS else "SECOND",))
     parameters = kind.parameters or _DEFAULTS.get(kind.root, ())
     if kind.root == "DECIMAL" and len(parameters) == 1:
         parameters = (parameters[0], 0)
@@ -151,6 +156,8 @@ def _common(left: SqlType | None, right: SqlType) -> SqlType | None:
 
 def _common_number(left: SqlType, right: SqlType) -> SqlType:
     roots = {left.root, right.root}
+    if roots <= {"FLOAT", "DOUBLE"}:
+        return left  # of two floating types, Flink takes the first
     if "DOUBLE" in roots or (("FLOAT" in roots) and "DECIMAL" in roots):
         return DOUBLE
     if "FLOAT" in roots:
@@ -176,11 +183,7 @@ def _common_binary(left: SqlType, right: SqlType) -> SqlType:
 
 
 def _common_interval(left: SqlType, right: SqlType) -> SqlType | None:
-    if is_family(left, "months") != is_family(right, "months"):
-        return None
-    order = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-    units = sorted({*left.units, *right.units}, key=order.index)
-    return SqlType("INTERVAL", units=(units[0],) if len(units) == 1 else (units[0], units[-1]))
+    return left if left.units == right.units else None
 
 
 def _common_array(left: SqlType, right: SqlType) -> SqlType | None:
@@ -208,13 +211,10 @@ def _common_row(left: SqlType, right: SqlType) -> SqlType | None:
 
 
 def _common_time(left: SqlType, right: SqlType) -> SqlType | None:
-    roots = {left.root, right.root}
-    if len(roots) == 1 and left.parameters:
-        return max(left, right, key=lambda each: each.parameters)
-    if not roots <= {"DATE", "TIMESTAMP", "TIMESTAMP_LTZ"}:
-        return None
-    precision = max(each.parameters[0] for each in (left, right) if each.parameters)
-    return SqlType("TIMESTAMP_LTZ" if "TIMESTAMP_LTZ" in roots else "TIMESTAMP", (precision,))
+    """Of a TIMESTAMP and a TIMESTAMP_LTZ the one with more digits counts, or else the first."""
+    if left.root == right.root or {left.root, right.root} <= {"TIMESTAMP", "TIMESTAMP_LTZ"}:
+        return right if right.parameters > left.parameters else left
+    return None
 
 
 _RULES: Final = (

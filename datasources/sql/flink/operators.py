@@ -7,6 +7,7 @@ Comparisons with NaN are false, where Spark holds NaN to be equal to itself and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from datasources.grammar.sql_types import SqlType
@@ -14,13 +15,16 @@ from datasources.sql.flink.casts import cast, coerced, wrapped
 from datasources.sql.flink.logical_types import (
     BIGINT,
     BOOLEAN,
+    DOUBLE,
     FLOAT,
+    MAX_PRECISION,
     STRING,
     as_decimal,
     common_type,
     decimal,
     is_family,
 )
+from datasources.sql.flink.parse.literals import literal_type
 from datasources.sql.flink.typed_value import (
     ADDITIVE,
     AND,
@@ -39,10 +43,15 @@ from datasources.sql.flink.typed_value import (
 _LEVELS: Final = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE, "%": MULTIPLICATIVE}
 _TRIES: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 _LOGIC: Final = {"AND": AND, "OR": OR}
+_SMALL: Final = frozenset({"TINYINT", "SMALLINT", "INT"})
 _DEEPEST: Final = 3
 """So many operators may repeat their operands in each other's text."""
 _TWO_63: Final = "9223372036854775808BD"
 _TWO_64: Final = "18446744073709551616BD"
+_DAY: Final = 86_400_000
+_FEW_DAYS: Final = 3
+"""So many days are added as hours, which the planning of joins understands."""
+_EQUALITIES: Final = frozenset({"=", "<>", "IS DISTINCT", "IS SAME"})
 _NAN_SIDES: Final = {">": "left", ">=": "left", "<": "right", "<=": "right", "=": "left"}
 
 
@@ -60,16 +69,45 @@ def arithmetic(operator: str, left: Value, right: Value) -> Value:
     return found
 
 
+def decimal_literal(digits: str, kind: SqlType) -> str:
+    """Return a constant of a DECIMAL whose type in Spark is that: a leading zero is a digit in Flink."""
+    return f"CAST({digits} AS {spark_type(kind)})" if digits.lstrip("-")[0] in "0." else digits
+
+
+def negative_literal(digits: str) -> Value:
+    """Return a number with a minus before its digits.
+
+    Raises:
+        Refused: it is out of range.
+    """
+    constant = f"-{digits}"
+    kind = literal_type(constant)
+    if kind is None:
+        raise Refused("the number is out of the range of BIGINT")
+    text = decimal_literal(constant, kind) if kind.root == "DECIMAL" else constant.rstrip(".")
+    return Value(text=text, type=kind, level=SIGN, constant=constant)
+
+
 def negative(value: Value) -> Value:
-    """Return `-value`."""
-    if value.constant is not None and is_family(value.type, "numeric"):
-        return _made(f"-{value.inside(SIGN)}", value.type, SIGN, value)
+    """Return `-value`.
+
+    Raises:
+        Refused: it is no number and no INTERVAL.
+    """
     if is_family(value.type, "integer"):
         zero = Value(text="0" if value.type.root != "BIGINT" else "0L", type=value.type, constant="0")
         return _of_integers("-", zero, value, value.type)
     if not is_family(value.type, "numeric") and not is_family(value.type, "interval"):
         raise Refused(f"there is no - of {shown_type(value.type)}")
-    return _made(f"-{value.inside(ATOM)}", value.type, SIGN, value)
+    operand = value.inside(ATOM)  # two minus signs would begin a comment
+    return _made(f"-({operand})" if operand.startswith("-") else f"-{operand}", value.type, SIGN, value)
+
+
+def digits_of(value: Value) -> Value:
+    """Return a constant as an operand of a comparison, where the precision of its type does not matter."""
+    if value.constant is None or value.type.root != "DECIMAL":
+        return value
+    return replace(value, text=value.constant, level=SIGN)
 
 
 def remainder(left: Value, right: Value) -> Value:
@@ -80,8 +118,12 @@ def remainder(left: Value, right: Value) -> Value:
 def _of_numbers(operator: str, left: Value, right: Value) -> Value:
     kind = common_type((left.type, right.type))
     assert kind is not None
-    if kind.root in {"FLOAT", "DOUBLE"}:
-        return _of_floats(operator, left, right, kind)
+    if is_family(kind, "approximate"):
+        if operator == "%":
+            raise Refused("% takes whole numbers and decimals", "CAST the operands to DECIMAL.")
+        # Computed with the wider type; of two floating numbers the first one's type is that of the result.
+        wide = DOUBLE if DOUBLE in {left.type, right.type} else kind
+        return cast(_of_floats(operator, left, right, wide), kind)
     if kind.root == "DECIMAL":
         return _of_decimals(operator, left, right)
     return _of_integers(operator, left, right, kind)
@@ -124,7 +166,7 @@ def _divided_integers(operator: str, left: Value, right: Value, kind: SqlType) -
     text = f"{first} div {second}"
     if kind.root == "BIGINT":
         return _made(text, kind, MULTIPLICATIVE, left, right)
-    if right.constant is not None:  # the only quotient that does not fit is that by -1
+    if right.constant not in {None, "-1"}:  # the only quotient that does not fit is that by -1
         return _made(f"CAST({text} AS {kind.root})", kind, ATOM, left, right)
     return _made(wrapped(text, kind.root), kind, ATOM, left, right)
 
@@ -133,12 +175,9 @@ def _of_floats(operator: str, left: Value, right: Value, kind: SqlType) -> Value
     first, second = (cast(each, kind) for each in (left, right))
     level = _LEVELS[operator]
     plain = f"{first.inside(level)} {operator} {second.inside(level + 1)}"
-    if operator not in {"/", "%"} or _is_not_zero(right):
+    if operator != "/" or _is_not_zero(right):
         text = plain if kind != FLOAT or operator != "/" else f"CAST({plain} AS FLOAT)"
         return _made(text, kind, level if text is plain else ATOM, left, right)
-    if operator == "%":
-        text = f"CASE WHEN {second.inside(ADDITIVE)} = 0 THEN CAST('NaN' AS {kind.root}) ELSE {plain} END"
-        return _made(text, kind, ATOM, left, right)
     infinite = f"{first.inside(MULTIPLICATIVE)} * CAST('Infinity' AS {kind.root}) * ({second.text} + 1)"
     text = f"coalesce(try_divide({first.text}, {second.text}), {infinite})"
     return _made(f"CAST({text} AS {kind.root})", kind, ATOM, left, right)
@@ -149,34 +188,32 @@ def _is_not_zero(value: Value) -> bool:
 
 
 def _of_decimals(operator: str, left: Value, right: Value) -> Value:
-    first, second = (
-        each if each.type.root == "DECIMAL" else cast(each, as_decimal(each.type)) for each in (left, right)
-    )
-    (p1, s1), (p2, s2) = first.type.parameters, second.type.parameters
+    """Spark's types of the results are the same; what does not fit is NULL in Flink."""
+    first, second = (_decimal_operand(each) for each in (left, right))
+    (p1, s1), (p2, s2) = (as_decimal(each.type).parameters for each in (left, right))
     level = _LEVELS[operator]
     plain = f"{first.inside(level)} {operator} {second.inside(level + 1)}"
+    scale = max(s1, s2)
     if operator == "/":
         scale = max(6, s1 + p2 + 1)
-        kind = decimal(p1 - s1 + s2 + scale, scale)
-        return _made(f"CAST({plain} AS {spark_type(kind)})", kind, ATOM, left, right)
+        return _made(plain, decimal(p1 - s1 + s2 + scale, scale), level, left, right)
     if operator == "%":
-        kind = decimal(min(p1 - s1, p2 - s2) + max(s1, s2), max(s1, s2))
-        return _made(f"CAST({plain} AS {spark_type(kind)})", kind, ATOM, left, right)
+        return _made(plain, decimal(min(p1 - s1, p2 - s2) + scale, scale), level, left, right)
     if operator == "*":
-        kind = decimal(p1 + p2, s1 + s2)
-        fits = p1 + p2 < 38  # noqa: PLR2004 - then the product has all of its digits
+        precision, scale = p1 + p2 + 1, s1 + s2
     else:
-        scale = max(s1, s2)
-        kind = decimal(max(p1 - s1, p2 - s2) + scale + 1, scale)
-        fits = max(p1 - s1, p2 - s2) + scale + 1 <= 38  # noqa: PLR2004
-        if fits:
-            return _made(plain, kind, level, left, right)
-    text = f"CAST({plain} AS {spark_type(kind)})" if fits else _tried(operator, first, second, kind)
+        precision = max(p1 - s1, p2 - s2) + scale + 1
+    kind = decimal(precision, scale)
+    if precision <= MAX_PRECISION:
+        return _made(plain, kind, level, left, right)
+    text = f"TRY_CAST({_TRIES[operator]}({first.text}, {second.text}) AS {spark_type(kind)})"
     return _made(text, kind, ATOM, left, right)
 
 
-def _tried(operator: str, left: Value, right: Value, kind: SqlType) -> str:
-    return f"TRY_CAST({_TRIES[operator]}({left.text}, {right.text}) AS {spark_type(kind)})"
+def _decimal_operand(value: Value) -> Value:
+    """Spark takes a column of a small type for the same DECIMAL, but not a constant and no BIGINT."""
+    is_same = value.type.root == "DECIMAL" or (value.type.root in _SMALL and value.constant is None)
+    return value if is_same else cast(value, as_decimal(value.type))
 
 
 def _of_times(operator: str, left: Value, right: Value) -> Value | None:
@@ -199,9 +236,44 @@ def _of_times(operator: str, left: Value, right: Value) -> Value | None:
 
 def _moved(operator: str, left: Value, right: Value) -> Value:
     text = f"{left.inside(ADDITIVE)} {operator} {right.inside(MULTIPLICATIVE)}"
-    if left.type.root == "DATE":
-        return _made(f"CAST({text} AS DATE)", left.type, ATOM, left, right)
+    if left.type.root == "DATE" and is_family(right.type, "milliseconds"):
+        return _moved_date(operator, left, right)
+    if left.type.root == "TIMESTAMP_LTZ":
+        return _moved_moment(operator, left, right)
     return _made(text, left.type, ADDITIVE, left, right)
+
+
+def _moved_date(operator: str, left: Value, right: Value) -> Value:
+    """Of an interval the whole days count."""
+    if right.constant is None:
+        days = f"{'-' if operator == '-' else ''}CAST(CAST({right.text} AS INTERVAL DAY) AS INT)"
+        return _made(f"date_add({left.text}, {days})", left.type, ATOM, left, right)
+    millis = int(right.constant)
+    count = abs(millis) // _DAY * (-1 if millis < 0 else 1)
+    if not count:
+        return left
+    return _made(f"{left.inside(ADDITIVE)} {operator} INTERVAL '{count}' DAY", left.type, ADDITIVE, left, right)
+
+
+def _moved_moment(operator: str, left: Value, right: Value) -> Value:
+    """A day of a moment has 24 hours; Spark would take one of the session's zone."""
+    if is_family(right.type, "months"):
+        raise Refused(
+            "Flink counts the months of a TIMESTAMP_LTZ in UTC", "CAST it to TIMESTAMP(3), or count the days."
+        )
+    first = left.inside(ADDITIVE)
+    if right.constant is None:
+        micros = f"CAST(CAST(CAST({right.text} AS INTERVAL SECOND) AS DECIMAL(18, 6)) * 1000000 AS BIGINT)"
+        text = f"timestamp_micros(unix_micros({left.text}) {operator} {micros})"
+        return _made(text, left.type, ATOM, left, right)
+    days, rest = divmod(int(right.constant), _DAY)
+    if not days:
+        return _made(f"{first} {operator} {right.inside(MULTIPLICATIVE)}", left.type, ADDITIVE, left, right)
+    if rest or not 0 < days <= _FEW_DAYS:
+        text = f"timestamp_micros(unix_micros({left.text}) {operator} ({right.constant}000L))"
+        return _made(text, left.type, ATOM, left, right)
+    halves = f" {operator} INTERVAL '12' HOUR" * (2 * days)
+    return _made(first + halves, left.type, ADDITIVE, left, right)
 
 
 def compare(operator: str, left: Value, right: Value) -> Value:
@@ -210,7 +282,7 @@ def compare(operator: str, left: Value, right: Value) -> Value:
     Raises:
         Refused: the types cannot be compared.
     """
-    left, right = _comparable(left, right)
+    left, right = map(digits_of, _comparable(operator, left, right))
     if operator in {"IS DISTINCT", "IS SAME"}:
         same = f"{left.inside(ADDITIVE)} <=> {right.inside(ADDITIVE)}"
         return _made(
@@ -240,20 +312,38 @@ def _with_nan(operator: str, text: str, left: Value, right: Value) -> Value:
     return _made(f"({text} AND NOT {tests})", BOOLEAN, ATOM, left, right)
 
 
-def _comparable(left: Value, right: Value) -> tuple[Value, Value]:
+def _comparable(operator: str, left: Value, right: Value) -> tuple[Value, Value]:
     kind = common_type((left.type, right.type))
+    if kind is not None and is_family(kind, "map") and kind.root != "NULL":
+        raise Refused("Spark does not compare maps", "Compare their values, or CAST both to STRING.")
     if kind is not None:
-        if left.type.root == right.type.root or is_family(kind, "numeric") or is_family(kind, "text"):
-            return left, right
-        return coerced(left, kind), coerced(right, kind)
+        return _alike(operator, left, right, kind)
     for one, other in ((left, right), (right, left)):
-        if is_family(one.type, "text") and not is_family(other.type, "text"):
+        if is_family(one.type, "text") and is_family(other.type, "numeric"):
             changed = coerced(one, other.type)
+            return (changed, other) if one is left else (other, changed)
+        if is_family(one.type, "text") and is_family(other.type, "datetime"):
+            # In a test of equality text that is no date is NULL.
+            changed = cast(one, other.type, is_try=operator in _EQUALITIES and one.constant is None)
             return (changed, other) if one is left else (other, changed)
     raise Refused(
         f"{shown_type(left.type)} and {shown_type(right.type)} cannot be compared",
         "CAST one of them to the other type.",
     )
+
+
+def _alike(operator: str, left: Value, right: Value, kind: SqlType) -> tuple[Value, Value]:
+    if left.type.root == right.type.root or is_family(kind, "text"):
+        return left, right
+    is_equality = operator in {"=", "<>"}
+    if is_family(kind, "numeric"):
+        is_narrow = left.type == FLOAT and right.type.root == "DOUBLE" and right.constant is not None
+        return left, coerced(right, FLOAT) if is_equality and is_narrow else right
+    if {left.type.root, right.type.root} == {"TIMESTAMP", "TIMESTAMP_LTZ"}:
+        if is_equality:
+            return left, coerced(right, left.type)
+        kind = SqlType("TIMESTAMP_LTZ", kind.parameters)
+    return coerced(left, kind), coerced(right, kind)
 
 
 def joined(operator: str, left: Value, right: Value) -> Value:

@@ -10,14 +10,22 @@ from datasources.errors import SchemaError
 from datasources.grammar.literals import literal
 from datasources.grammar.source_text import Span
 from datasources.grammar.sql_types import SqlType
-from datasources.sql.flink.logical_types import BYTES, STRING
+from datasources.sql.flink.logical_types import BYTES, MILLISECONDS, STRING
 from datasources.sql.types.type_names import spark_ddl, sql_text
 
 OR, AND, NOT, PREDICATE, ADDITIVE, MULTIPLICATIVE, SIGN, ATOM = range(1, 9)
 """How strongly the outermost operator of a text binds, in Spark SQL."""
 _INSTANT: Final = re.compile(r"\bTIMESTAMP\b")
 """Other rewrites of a query take the bare name for Flink's, which has no zone."""
-_SHORT_NAMES: Final = {sql_text(STRING): "STRING", sql_text(BYTES): "BYTES"}
+_SHORT_NAMES: Final = {
+    sql_text(STRING): "STRING",
+    sql_text(BYTES): "BYTES",
+    sql_text(MILLISECONDS): "INTERVAL SECOND(3)",
+}
+_SPARK_INTERVALS: Final = {
+    "INTERVAL MONTH": "INTERVAL YEAR TO MONTH",
+    "INTERVAL SECOND": "INTERVAL DAY TO SECOND",
+}
 
 
 class Refused(Exception):
@@ -76,9 +84,12 @@ def spark_type(kind: SqlType) -> str:
     if kind.root == "TIME":
         return "TIME(6)"
     try:
-        return _INSTANT.sub("TIMESTAMP_LTZ", spark_ddl(kind))
+        text = _INSTANT.sub("TIMESTAMP_LTZ", spark_ddl(kind))
     except SchemaError as error:
         raise Refused(error.message) from None
+    for short, long in _SPARK_INTERVALS.items():
+        text = text.replace(short, long)
+    return text
 
 
 def shown_type(kind: SqlType) -> str:

@@ -74,6 +74,24 @@ def read_create_function(cursor: Cursor, *, or_replace: bool, is_temporary: bool
     )
 
 
+def read_create_function_of_flink(cursor: Cursor, *, or_replace: bool, is_temporary: bool) -> CreateFunction:
+    """Read what follows CREATE [TEMPORARY] FUNCTION in the dialect of Flink.
+
+    Raises:
+        SqlError: the function is not one in Python, or the statement is malformed.
+    """
+    start = cursor.token
+    statement = read_create_function(cursor, or_replace=or_replace, is_temporary=is_temporary)
+    if not isinstance(statement, CreateFunction):
+        raise cursor.error(
+            start.span,
+            "a function of Flink is a class of Java or Scala, which does not run in Spark",
+            "Write it in Python, as a function of Arrow arrays: CREATE FUNCTION name AS 'package.module.attribute' "
+            "LANGUAGE PYTHON (docs/sql.md, Python functions).",
+        )
+    return statement
+
+
 def _has_clause_of_spark(cursor: Cursor) -> bool:
     """Return whether something before AS is a clause that only a view of Spark's has."""
     ahead = 0

@@ -9,8 +9,8 @@ from typing import Final
 from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.source_text import Span
-from datasources.sql.parse.tokens.expressions import skip_brackets
-from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
+from datasources.sql.parse.tokens.expressions import read_expression, skip_brackets
+from datasources.sql.parse.tokens.names import name, names_in_parentheses, object_name
 from datasources.sql.statements.statements import (
     Explain,
     ExplainMode,
@@ -25,7 +25,14 @@ QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 """Words that begin a query; a parenthesis does as well."""
 
 _EXPLAIN_OF_SPARK: Final = frozenset({"EXTENDED", "CODEGEN", "COST", "FORMATTED", "ANALYZE", "LOGICAL"})
-_EXPLAIN_OF_FLINK: Final = frozenset({"ESTIMATED_COST", "CHANGELOG_MODE", "PLAN_ADVICE", "AST"})
+_JSON: Final = "JSON_EXECUTION_PLAN"
+_CHANGELOG_MODE: Final = "CHANGELOG_MODE"
+_NOTHING_TO_SHOW: Final = {
+    "ESTIMATED_COST": "Spark estimates no cost of a stream; EXPLAIN COST SELECT ... is Spark's, for Spark's tables",
+    "PLAN_ADVICE": "there is no advice about plans",
+}
+"""Details that only Flink has, and why they show nothing."""
+_DETAILS: Final = frozenset({_JSON, _CHANGELOG_MODE, *_NOTHING_TO_SHOW})
 
 
 def read_query(cursor: Cursor) -> Query | PassThrough:
@@ -41,20 +48,24 @@ def read_query(cursor: Cursor) -> Query | PassThrough:
 
 
 def read_insert(cursor: Cursor) -> Insert | PassThrough:
-    """Read INSERT INTO; other forms of INSERT are Spark's.
+    """Read INSERT INTO and INSERT OVERWRITE; other forms of INSERT are Spark's.
 
     Raises:
         SqlError: the target or the query is missing.
     """
     cursor.expect("INSERT")
-    if not cursor.skip("INTO"):
+    is_overwrite = cursor.skip("OVERWRITE")
+    if not is_overwrite and not cursor.skip("INTO"):
+        return PassThrough(source=cursor.source)
+    if is_overwrite and cursor.word in ("DIRECTORY", "LOCAL") and cursor.peek().text != ".":
         return PassThrough(source=cursor.source)
     if cursor.token.word == "TABLE" and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.next()
     if cursor.word in ("SELECT", "VALUES", "WITH"):
         raise cursor.unexpected("the name of the table to insert into")
     target, span = object_name(cursor, "the name of the table to insert into")
-    if cursor.token.word in ("PARTITION", "REPLACE", "IF") or cursor.sees("BY", "NAME"):
+    partition = _read_partition(cursor) if cursor.skip("PARTITION") else {}
+    if cursor.token.word in ("REPLACE", "IF") or cursor.sees("BY", "NAME"):
         return PassThrough(source=cursor.source)
     columns: tuple[str, ...] = ()
     if cursor.sees_symbol("(") and not _begins_query(cursor):
@@ -65,9 +76,25 @@ def read_insert(cursor: Cursor) -> Insert | PassThrough:
         hints=tuple(cursor.hints),
         target=target,
         columns=columns,
+        partition=partition,
+        is_overwrite=is_overwrite,
         target_span=span,
         query_span=query_span,
     )
+
+
+def _read_partition(cursor: Cursor) -> dict[str, str | None]:
+    """Read `(key = literal, key, ...)`; the value is kept as it is written."""
+    cursor.expect_symbol("(", "Write PARTITION (key = 'value').")
+    found: dict[str, str | None] = {}
+    while True:
+        key = name(cursor, "a partition key")
+        is_given = cursor.skip_symbol("=") or cursor.skip_symbol("==")
+        found[key] = read_expression(cursor, f"the value of '{key}'")[0] if is_given else None
+        if not cursor.skip_symbol(","):
+            break
+    cursor.expect_symbol(")")
+    return found
 
 
 def read_execute(cursor: Cursor) -> StatementSet | PassThrough:
@@ -90,32 +117,50 @@ def read_execute(cursor: Cursor) -> StatementSet | PassThrough:
 
 
 def read_explain(cursor: Cursor) -> Explain | PassThrough:
-    """Read EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN] of a query or an INSERT; all others are Spark's.
+    """Read EXPLAIN [PLAN FOR | details] of a query or an INSERT; all others are Spark's.
 
     Raises:
-        SqlError: the explained statement is malformed, or the kind of EXPLAIN is one that only Flink has.
+        SqlError: the explained statement is malformed, or there is no such detail.
     """
     cursor.expect("EXPLAIN")
     if cursor.token.word in _EXPLAIN_OF_SPARK:
         return PassThrough(source=cursor.source)
-    if cursor.token.word in _EXPLAIN_OF_FLINK:
+    if cursor.token.word == "AST":
         raise cursor.error(
             cursor.token.span,
-            f"EXPLAIN {cursor.token.word} does not exist here",
-            "There are EXPLAIN PLAN FOR, which shows the tree, and EXPLAIN JSON_EXECUTION_PLAN.",
+            "EXPLAIN AST does not exist here",
+            f"There are EXPLAIN PLAN FOR, which shows the tree, and the details {', '.join(sorted(_DETAILS))}.",
         )
-    mode = ExplainMode.JSON if cursor.skip("JSON_EXECUTION_PLAN") else ExplainMode.TREE
-    if mode is ExplainMode.TREE and cursor.skip("PLAN"):
+    details = _read_details(cursor)
+    if not details and cursor.skip("PLAN"):
         cursor.expect("FOR", hint="Write EXPLAIN PLAN FOR SELECT ...")
     is_query = _is_query(cursor.token)
     if not is_query and cursor.token.word != "INSERT":
-        if mode is ExplainMode.JSON or cursor.is_at_end:
+        if details or cursor.is_at_end:
             raise cursor.unexpected("a query or INSERT INTO")
         return PassThrough(source=cursor.source)
     statement = _explained(cursor, is_query=is_query)
     if isinstance(statement, PassThrough):
         return PassThrough(source=cursor.source)
-    return Explain(source=cursor.source, hints=statement.hints, statement=statement, mode=mode)
+    nothing = tuple(f"{each}: {_NOTHING_TO_SHOW[each]}" for each in details if each in _NOTHING_TO_SHOW)
+    return Explain(
+        source=cursor.source,
+        hints=(*statement.hints, *nothing),
+        statement=statement,
+        mode=ExplainMode.JSON if _JSON in details else ExplainMode.TREE,
+        shows_changelog_mode=_CHANGELOG_MODE in details,
+    )
+
+
+def _read_details(cursor: Cursor) -> list[str]:
+    details: list[str] = []
+    while cursor.token.word in _DETAILS:
+        details.append(cursor.next().word)
+        if not cursor.skip_symbol(","):
+            break
+        if cursor.token.word not in _DETAILS:
+            raise cursor.unexpected(", ".join(sorted(_DETAILS)))
+    return details
 
 
 def _explained(cursor: Cursor, *, is_query: bool) -> Query | Insert | PassThrough:

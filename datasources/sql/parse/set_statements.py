@@ -1,5 +1,6 @@
-"""SET and RESET. The session decides whether a quoted key is ours or Spark's; unquoted keys follow Spark's rules.
+"""SET, RESET, USE, and what else changes a session.
 
+The session decides whether a quoted key is ours or Spark's; unquoted keys follow Spark's rules.
 `SET key = value` without quotes takes the rest of the line verbatim, as Spark does; it is ours if the key is.
 """
 
@@ -14,7 +15,8 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import TokenKind
 from datasources.grammar.source_text import Span
 from datasources.grammar.string_literals import string_value
-from datasources.sql.statements.statements import PassThrough, Reset, Set, Statement
+from datasources.sql.parse.tokens.names import name, path
+from datasources.sql.statements.statements import Namespace, PassThrough, Reset, Set, Statement, Use
 
 _PREFIXES: Final = ("execution.", "pipeline.", "table.", "tidemark.")
 """What no key of Spark's begins with: those begin with `spark.`."""
@@ -92,5 +94,99 @@ def _no_equals(cursor: Cursor, span: Span, key: str) -> SqlError:
     return cursor.error(span, f"'=' is missing in '{key}'", f"Write SET '{key.split(maxsplit=1)[0]}' = 'value'.")
 
 
-READERS: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType({"RESET": read_reset, "SET": read_set})
+def read_use(cursor: Cursor) -> Use | PassThrough:
+    """Read USE CATALOG name; other forms of USE are Spark's.
+
+    Raises:
+        SqlError: a name is missing, or modules are to be used.
+    """
+    cursor.expect("USE")
+    if cursor.word == "MODULES" and cursor.peek().kind is not TokenKind.END:
+        raise cursor.error(cursor.token.span, *_NO_MODULES)
+    if cursor.word != "CATALOG" or cursor.peek().kind is TokenKind.END:
+        return PassThrough(source=cursor.source)
+    cursor.next()
+    span = cursor.token.span
+    catalog = name(cursor, "the name of a catalog")
+    cursor.expect_end()
+    return Use(source=cursor.source, names={Namespace.CATALOG: catalog}, span=span)
+
+
+def read_use_of_flink(cursor: Cursor) -> Use | PassThrough:
+    """Read USE [catalog.]database in the dialect of Flink.
+
+    Raises:
+        SqlError: as `read_use`.
+    """
+    start = cursor.at
+    statement = read_use(cursor)
+    if isinstance(statement, Use):
+        return statement
+    cursor.back_to(start + 1)
+    names, span = path(cursor, "the name of a database")
+    cursor.expect_end()
+    kinds = (Namespace.CATALOG, Namespace.DATABASE)[-len(names) :]
+    if len(names) > len(kinds):
+        raise cursor.error(span, "a database has one name, or two with its catalog's", "Write USE default_database.")
+    return Use(source=cursor.source, names=dict(zip(kinds, names, strict=True)), span=span)
+
+
+def read_module(cursor: Cursor) -> PassThrough:
+    """Refuse LOAD MODULE and UNLOAD MODULE; LOAD DATA is Spark's.
+
+    Raises:
+        SqlError: there are no modules.
+    """
+    start = cursor.next()
+    if cursor.sees("MODULE"):
+        raise cursor.error(start.span.to(cursor.token.span), *_NO_MODULES)
+    return PassThrough(source=cursor.source)
+
+
+def read_removed_jar(cursor: Cursor) -> PassThrough:
+    """Refuse REMOVE JAR, which Spark does not have either.
+
+    Raises:
+        SqlError: jars stay.
+    """
+    start = cursor.next()
+    if cursor.sees("JAR"):
+        raise cursor.error(start.span.to(cursor.token.span), "Spark does not remove jars", "Start a new session.")
+    return PassThrough(source=cursor.source)
+
+
+def read_added_jar(cursor: Cursor) -> PassThrough:
+    """Refuse ADD JAR in the dialect of Flink, whose jars hold connectors and functions; other forms of ADD are Spark's.
+
+    Raises:
+        SqlError: nothing in the jar would be found.
+    """
+    start = cursor.next()
+    if cursor.sees("JAR"):
+        raise cursor.error(
+            start.span.to(cursor.token.span),
+            "the connectors, formats and functions in jars of Flink do not run in Spark",
+            "Start Spark with the packages that it needs (spark-submit --packages ...); functions are those of Python.",
+        )
+    return PassThrough(source=cursor.source)
+
+
+_NO_MODULES: Final = (
+    "Tidemark has no modules: the functions of the dialect are built in",
+    "Functions of your own: CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.",
+)
+READERS: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType(
+    {
+        "LOAD": read_module,
+        "REMOVE": read_removed_jar,
+        "RESET": read_reset,
+        "SET": read_set,
+        "UNLOAD": read_module,
+        "USE": read_use,
+    }
+)
 """The readers of this file by the first word of the statement."""
+READERS_OF_FLINK: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType(
+    {"ADD": read_added_jar, "USE": read_use_of_flink}
+)
+"""Those that the dialect of Flink has in their stead."""

@@ -16,6 +16,8 @@ from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.api.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
+from datasources.sql.planner.files.file_table import FILE_METADATA
+from datasources.sql.text.error_location import Site
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +39,7 @@ class Connector:
         data_source: our class; None = a format of Spark's.
         options: implied by the name.
         takes_schema: whether the format needs its columns as input (files); others know them.
+        is_filesystem: whether the format is that of the option `format`, and options are those of Flink's files.
         is_changelog: whether its rows change earlier ones, whatever its options.
         has_history: whether a batch gives all versions of its rows.
     """
@@ -46,6 +49,7 @@ class Connector:
     data_source: type[TidemarkDataSource] | None = None
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     takes_schema: bool = False
+    is_filesystem: bool = False
     is_changelog: bool = False
     has_history: bool = True
 
@@ -65,6 +69,8 @@ class Connector:
     @property
     def metadata_types(self) -> Mapping[str, str]:
         """Metadata keys and their types as Spark DDL."""
+        if self.is_filesystem:
+            return FILE_METADATA
         return {} if self.source is None else {key: type_text(t) for key, t in self.source.metadata_types.items()}
 
     def require_path(self, table: str, options: Mapping[str, str]) -> None:
@@ -74,7 +80,20 @@ class Connector:
             OptionError: naming the table.
         """
         if self.takes_schema and not {"path", "paths"} & set(lower_keys(options)):
-            raise OptionError(f"table '{table}': option 'path' is required: the directory of its {self.name} files.")
+            files = "files" if self.is_filesystem else f"{self.name} files"
+            raise OptionError(f"table '{table}': option 'path' is required: the directory of its {files}.")
+
+    def require_files(self, table: str, site: Site) -> None:
+        """Refuse PARTITIONED BY in a table whose rows are in no directories.
+
+        Raises:
+            SqlError: naming the table.
+        """
+        if not self.takes_schema:
+            raise site.error(
+                f"table '{table}' ({self.name}) is not one of files, and only their directories are partitions",
+                "Leave PARTITIONED BY out, or write LIKE ... (EXCLUDING PARTITIONS) if it comes from there.",
+            )
 
     @property
     def is_ours(self) -> bool:
@@ -100,6 +119,7 @@ _OURS = {
         has_history=False,
     ),
     "scripted": Connector(name="scripted", format_name="tidemark-scripted", data_source=ScriptedDataSource),
+    "filesystem": Connector(name="filesystem", format_name="filesystem", takes_schema=True, is_filesystem=True),
 }
 
 
@@ -118,10 +138,24 @@ def connector_of(spark: SparkSession, name: str) -> Connector:
     )
 
 
+def unknown_file_format(table: str, format_name: str, error: Exception) -> OptionError | None:
+    """Return the error about a format of files that Spark does not have, or None if `error` is about something else."""
+    if not _is_not_found(error):
+        return None
+    return OptionError(
+        f"table '{table}': this Spark session does not know the format '{format_name}': add its package "
+        f"(org.apache.spark:spark-{format_name})."
+    )
+
+
+def _is_not_found(error: Exception) -> bool:
+    text = str(error)
+    return "DATA_SOURCE_NOT_FOUND" in text or "Failed to find data source" in text
+
+
 def unknown_connector(table: str, connector: Connector, error: Exception) -> OptionError | None:
     """Return the error about a connector that neither we nor Spark have, or None if `error` is about something else."""
-    text = str(error)
-    if "DATA_SOURCE_NOT_FOUND" not in text and "Failed to find data source" not in text:
+    if not _is_not_found(error):
         return None
     known = {*_OURS, *_SPARK_NAMES, *_FILES, "rate", "socket", "delta", "iceberg", "jdbc"} - {connector.name.lower()}
     near = near_matches(connector.name, sorted(known))

@@ -12,11 +12,12 @@ from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
+from datasources.spark.boundary.hadoop_files import path_of_stream
 from datasources.spark.boundary.refusals import REFUSALS
 from datasources.spark.options.scan_options import ATTACHED, STATEMENT
 from datasources.sql.definitions.option_secrets import expand
-from datasources.sql.planner.connectors import unknown_connector
-from datasources.sql.planner.scan_options import read_options, spark_options
+from datasources.sql.planner.connectors import unknown_connector, unknown_file_format
+from datasources.sql.planner.scan_options import files_of, read_options, spark_options
 from datasources.sql.planner.tree import (
     Node,
     Project,
@@ -76,6 +77,8 @@ class TableFrames:
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # the caller attaches it
 
     def _sparks(self, scan: TableScan) -> DataFrame:
+        if scan.connector.is_filesystem:
+            return self._files(scan)
         options = expand(spark_options(scan))
         scan.connector.require_path(scan.table, options)
         reader = self.spark.readStream if scan.is_streaming else self.spark.read
@@ -95,6 +98,18 @@ class TableFrames:
                 )
         wanted = [c for c in scan.columns if scan.delivered is None or c.name in scan.delivered]
         return loaded.select(*(F.expr(quoted(c.name)).cast(c.spark_type).alias(c.name) for c in wanted))
+
+    def _files(self, scan: TableScan) -> DataFrame:
+        table = files_of(scan)
+        path = table.options.path
+        if scan.is_streaming:
+            path = path_of_stream(self.spark, path)
+        metadata = {each.name: each.key for each in scan.metadata}
+        try:
+            loaded = table.read(self.spark, path, is_streaming=scan.is_streaming, metadata=metadata)
+        except REFUSALS as error:
+            raise unknown_file_format(scan.table, table.options.format_name, error) or error from None
+        return loaded if scan.delivered is None else loaded.select(*map(quoted, scan.delivered))
 
 
 def plain_column(column: AttachedColumn) -> Column:

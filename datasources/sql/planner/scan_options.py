@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from datasources.grammar.literals import quoted
 from datasources.options import lower_keys, parse_group
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
+from datasources.sql.definitions.option_secrets import expand
+from datasources.sql.planner.files.file_layout import FileColumn
+from datasources.sql.planner.files.file_table import FileTable, file_table
 from datasources.sql.planner.tree import Attribute, TableScan
 
 READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestamp-millis")
@@ -41,6 +44,19 @@ def read_options(scan: TableScan) -> dict[str, str]:
 def spark_options(scan: TableScan) -> dict[str, str]:
     """Return the options for a format of Spark's: the user's, and none of ours."""
     return {key: value for key, value in scan.options.items() if key.lower() not in GLOBAL_OPTIONS}
+
+
+def files_of(scan: TableScan) -> FileTable:
+    """Return the files of a scan of the connector `filesystem`.
+
+    Raises:
+        OptionError: an option is missing, unknown or wrong.
+        SchemaError: files of the format cannot have a column.
+    """
+    options = expand(spark_options(scan))
+    scan.connector.require_path(scan.table, options)
+    columns = tuple(FileColumn(name=each.name, spark_type=each.spark_type) for each in scan.columns)
+    return file_table(scan.table, options, columns, scan.partition_keys)
 
 
 def watermark_options(scan: TableScan) -> WatermarkOptions:

@@ -11,7 +11,7 @@ from datasources.sql.planner.build import build_tree
 from datasources.sql.planner.connectors import SINKS, Connector
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.rules import rewrite
-from datasources.sql.planner.scan_options import without_reader_options
+from datasources.sql.planner.scan_options import files_of, without_reader_options
 from datasources.sql.planner.tree import Node, TableScan, assigner_of, scan_of
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.resolve.resolved_table import ResolvedTable
@@ -72,6 +72,8 @@ def first_tree(request: TableRequest, context: PlanningContext) -> Node:
     is_streaming = request.settings.typed.runtime_mode is RuntimeMode.STREAMING and not is_looked_up(request)
     tree = build_tree(request.table, request.connector, options, is_streaming=is_streaming)
     context.try_scan(_without_reader_options(scan_of(tree)))
+    if request.connector.is_filesystem:
+        files_of(scan_of(tree))
     return tree
 
 

@@ -24,6 +24,7 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.frame import TableFrames, attached_columns, layered, plain_column
 from datasources.sql.planner.over_frame import over_rows
 from datasources.sql.planner.rules.hinted_watermark import with_hinted_watermark
+from datasources.sql.planner.rules.processing_time import with_processing_time
 from datasources.sql.planner.spark_types import SparkTypes
 from datasources.sql.planner.table_plan import TableRequest, plan_table
 from datasources.sql.planner.temporal_tables import (
@@ -179,6 +180,8 @@ class TablePlanner:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
         """
         table, use = with_hinted_watermark(table, use)
+        resolved, use = with_processing_time(self.resolved(table), use)
+        connector = self.connector(table)
         context = PlanningContext(
             try_scan=ScanTrial(
                 session=self._session_info(), functions=self.functions, allows_code=allows_code_options(self.spark)
@@ -186,7 +189,6 @@ class TablePlanner:
             needed=use.columns,
             filter=use.filter,
         )
-        resolved, connector = self.resolved(table), self.connector(table)
         if metadata:
             resolved = with_metadata(resolved, connector, metadata)
         request = TableRequest(table=resolved, connector=connector, use=use, settings=self.settings)

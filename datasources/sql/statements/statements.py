@@ -11,6 +11,7 @@ from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.statements.catalog_objects import (
     Column,
     FunctionDefinition,
+    PrimaryKey,
     TableDefinition,
     ViewDefinition,
     WatermarkSpec,
@@ -110,17 +111,63 @@ class CreateFunction(_Written):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddWatermark:
-    """ADD WATERMARK FOR column AS expression."""
+class ColumnPosition:
+    """FIRST, or AFTER a column; ``after`` None = FIRST."""
 
-    watermark: WatermarkSpec
+    after: str | None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyWatermark:
-    """MODIFY WATERMARK FOR column AS expression: replaces the one for that column, or the only one."""
+class PositionedColumn:
+    """A column of ALTER TABLE, `name TYPE [FIRST | AFTER name]`; position None = the last one, or where it is."""
 
-    watermark: WatermarkSpec
+    column: Column
+    position: ColumnPosition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddElements:
+    """ADD element, or ADD (element, ...): columns, watermarks, and a primary key."""
+
+    columns: tuple[PositionedColumn, ...] = ()
+    watermarks: tuple[WatermarkSpec, ...] = ()
+    primary_key: PrimaryKey | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyElements:
+    """MODIFY element, or MODIFY (element, ...): each replaces one that is there."""
+
+    columns: tuple[PositionedColumn, ...] = ()
+    watermarks: tuple[WatermarkSpec, ...] = ()
+    primary_key: PrimaryKey | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropColumns:
+    """DROP column, or DROP (column, ...)."""
+
+    names: tuple[str, ...]
+    spans: tuple[Span, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPrimaryKey:
+    """DROP PRIMARY KEY, or DROP CONSTRAINT name."""
+
+    constraint: str | None
+    span: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameColumn:
+    """RENAME [COLUMN] old TO new."""
+
+    old: str
+    new: str
+    old_span: Span = field(default=Span(0, 0), compare=False)
+    new_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,15 +203,8 @@ class ResetOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddColumns:
-    """ADD column, or ADD (column, ...)."""
-
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OtherAction:
-    """An action that only tables of Spark's have: DROP COLUMN, ADD PARTITION, SET TBLPROPERTIES, ...
+    """An action that only tables of Spark's have: ADD PARTITION, SET TBLPROPERTIES, ...
 
     Attributes:
         span: the action, without the name of the table.
@@ -176,7 +216,16 @@ class OtherAction:
 
 
 AlterAction = (
-    AddColumns | AddWatermark | DropWatermark | ModifyWatermark | OtherAction | RenameTable | ResetOptions | SetOptions
+    AddElements
+    | DropColumns
+    | DropPrimaryKey
+    | DropWatermark
+    | ModifyElements
+    | OtherAction
+    | RenameColumn
+    | RenameTable
+    | ResetOptions
+    | SetOptions
 )
 
 
@@ -228,6 +277,43 @@ class Describe(_Written):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShowColumns(_Written):
+    """SHOW COLUMNS FROM | IN name [[NOT] LIKE 'pattern']."""
+
+    name: str
+    like: str | None = None
+    is_negated: bool = False
+    name_span: Span = field(default=Span(0, 0), compare=False)
+
+
+class Namespace(enum.Enum):
+    """What Flink's names of tables begin with. There is one of each here."""
+
+    CATALOG = "catalog"
+    DATABASE = "database"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowNamespaces(_Written):
+    """SHOW CATALOGS | DATABASES, SHOW CURRENT CATALOG | DATABASE, as Flink has them."""
+
+    kind: Namespace
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use(_Written):
+    """USE CATALOG name, USE [catalog.]database, as Flink has them.
+
+    Attributes:
+        names: by what they are names of.
+    """
+
+    names: Mapping[Namespace, str]
+    span: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Set(_Written):
     """SET 'key' = 'value'; SET alone (key None) lists; SET 'key' shows one."""
 
@@ -250,10 +336,19 @@ class Query(_Written):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert(_Written):
-    """INSERT INTO [TABLE] target [(columns)] query."""
+    """INSERT INTO | OVERWRITE [TABLE] target [PARTITION (key = literal, ...)] [(columns)] query.
+
+    Attributes:
+        target: the table.
+        columns: those of the query, in its order; empty = all that PARTITION does not name.
+        partition: SQL literals by column; None = the query has the column.
+        is_overwrite: whether rows that are there are replaced.
+    """
 
     target: str
     columns: tuple[str, ...] = ()
+    partition: Mapping[str, str | None] = field(default_factory=dict)
+    is_overwrite: bool = False
     target_span: Span = field(default=Span(0, 0), compare=False)
     query_span: Span = field(default=Span(0, 0), compare=False)
 
@@ -279,10 +374,17 @@ class ExplainMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explain(_Written):
-    """EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN ...] query or insert."""
+    """EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN, CHANGELOG_MODE, ...] query or insert.
+
+    Attributes:
+        statement: what is explained.
+        mode: what is shown.
+        shows_changelog_mode: whether the kinds of rows of the result are shown as well.
+    """
 
     statement: Query | Insert
     mode: ExplainMode = ExplainMode.TREE
+    shows_changelog_mode: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,6 +406,9 @@ Statement = (
     | Reset
     | Set
     | Show
+    | ShowColumns
     | ShowCreate
+    | ShowNamespaces
     | StatementSet
+    | Use
 )

@@ -67,7 +67,12 @@ def test_a_file_with_any_byte_changed_is_read_or_refused(definition, data):
 def test_like_copies_all_of_a_table_by_default(base):
     merged = merge_like(base, created("CREATE TABLE t LIKE base"))
     assert merged == TableDefinition(
-        name="t", columns=base.columns, watermarks=base.watermarks, primary_key=base.primary_key, options=base.options
+        name="t",
+        columns=base.columns,
+        watermarks=base.watermarks,
+        primary_key=base.primary_key,
+        partition_keys=base.partition_keys,
+        options=base.options,
     )
 
 

@@ -13,6 +13,7 @@ from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.show_create import (
     column_text,
     function_text,
+    key_text,
     options_text,
     table_text,
     view_text,
@@ -20,30 +21,36 @@ from datasources.sql.definitions.show_create import (
 )
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import (
-    AddColumns,
-    AddWatermark,
+    AddElements,
     AlterTable,
     CreateFunction,
     CreateTable,
     CreateView,
     Describe,
     Drop,
+    DropColumns,
+    DropPrimaryKey,
     DropWatermark,
     Explain,
     Insert,
-    ModifyWatermark,
+    ModifyElements,
     OtherAction,
     PassThrough,
+    PositionedColumn,
     Query,
+    RenameColumn,
     RenameTable,
     Reset,
     ResetOptions,
     Set,
     SetOptions,
     Show,
+    ShowColumns,
     ShowCreate,
+    ShowNamespaces,
     Statement,
     StatementSet,
+    Use,
 )
 from datasources.sql.text.quoting import name_text, path_text
 
@@ -100,7 +107,9 @@ def _create_table(statement: CreateTable) -> str:
     if statement.like is not None:
         rules = " ".join(f"{each.rule.value} {each.part}" for each in statement.like.options)
         text += f" LIKE {statement.like.base}" + (f" ({rules})" if rules else "")
-    return text
+    if statement.column_order:
+        text = text.replace(" WITH", f" ({', '.join(map(name_text, statement.column_order))}) WITH", 1)
+    return text if statement.query is None else f"{text} AS {statement.query.text}"
 
 
 def _created(text: str, kind: str, statement: CreateView | CreateFunction) -> str:
@@ -117,6 +126,29 @@ def _alter(statement: AlterTable) -> str:
 def _other_action(statement: AlterTable, action: OtherAction) -> str:
     error = "" if action.error is None else f" [if the table is ours: {action.error.message.splitlines()[0]}]"
     return f"[Spark's] {statement.source.of(action.span)}{error}"
+
+
+def _elements(word: str, action: AddElements | ModifyElements) -> str:
+    texts = [column_text(each.column) + _position(each) for each in action.columns]
+    texts += [watermark_text(each) for each in action.watermarks]
+    texts += [] if action.primary_key is None else [key_text(action.primary_key)]
+    return f"{word} {texts[0]}" if len(texts) == 1 else f"{word} ({', '.join(texts)})"
+
+
+def _position(column: PositionedColumn) -> str:
+    if column.position is None:
+        return ""
+    after = column.position.after
+    return " FIRST" if after is None else f" AFTER {name_text(after)}"
+
+
+def _drop_columns(_: AlterTable, action: DropColumns) -> str:
+    names = [name_text(each) for each in action.names]
+    return f"DROP {names[0]}" if len(names) == 1 else f"DROP ({', '.join(names)})"
+
+
+def _drop_key(_: AlterTable, action: DropPrimaryKey) -> str:
+    return "DROP PRIMARY KEY" if action.constraint is None else f"DROP CONSTRAINT {name_text(action.constraint)}"
 
 
 def _drop_watermark(_: AlterTable, action: DropWatermark) -> str:
@@ -136,7 +168,10 @@ def _set(statement: Set) -> str:
 
 def _insert(statement: Insert) -> str:
     columns = f" ({', '.join(name_text(each) for each in statement.columns)})" if statement.columns else ""
-    return f"INSERT INTO {statement.target}{columns} {statement.source.of(statement.query_span)}"
+    keys = (f"{name_text(key)} = {value}" if value else name_text(key) for key, value in statement.partition.items())
+    partition = f" PARTITION ({', '.join(keys)})" if statement.partition else ""
+    word = "OVERWRITE" if statement.is_overwrite else "INTO"
+    return f"INSERT {word} {statement.target}{partition}{columns} {statement.source.of(statement.query_span)}"
 
 
 def _statement_set(statement: StatementSet) -> str:
@@ -144,10 +179,12 @@ def _statement_set(statement: StatementSet) -> str:
 
 
 _ACTIONS: dict[type, Callable[[AlterTable, Any], str]] = {
-    AddColumns: lambda _, action: f"ADD ({', '.join(column_text(each) for each in action.columns)})",
-    AddWatermark: lambda _, action: f"ADD {watermark_text(action.watermark)}",
-    ModifyWatermark: lambda _, action: f"MODIFY {watermark_text(action.watermark)}",
+    AddElements: lambda _, action: _elements("ADD", action),
+    ModifyElements: lambda _, action: _elements("MODIFY", action),
+    DropColumns: _drop_columns,
+    DropPrimaryKey: _drop_key,
     DropWatermark: _drop_watermark,
+    RenameColumn: lambda _, action: f"RENAME {name_text(action.old)} TO {name_text(action.new)}",
     RenameTable: lambda _, action: f"RENAME TO {action.name}",
     SetOptions: lambda _, action: f"SET {options_text(action.options)}",
     ResetOptions: lambda _, action: f"RESET ({', '.join(literal(each) for each in action.keys)})",
@@ -160,7 +197,10 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     CreateView: lambda statement: _created(view_text(statement.view), "VIEW", statement),
     Describe: lambda statement: f"DESCRIBE {'EXTENDED ' if statement.is_extended else ''}{statement.name}",
     Drop: _drop,
-    Explain: lambda statement: f"EXPLAIN {statement.mode.value} {statement_text(statement.statement)}",
+    Explain: lambda statement: (
+        f"EXPLAIN {statement.mode.value}{', CHANGELOG_MODE' if statement.shows_changelog_mode else ''} "
+        f"{statement_text(statement.statement)}"
+    ),
     Insert: _insert,
     PassThrough: lambda statement: f"[Spark's] {statement.source.text}",
     Query: lambda statement: f"[query] {statement.source.text}",
@@ -169,6 +209,14 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     Show: lambda statement: (
         f"SHOW {statement.kind.value}S" + ("" if statement.like is None else f" LIKE {literal(statement.like)}")
     ),
+    ShowColumns: lambda statement: (
+        f"SHOW COLUMNS FROM {statement.name}"
+        + ("" if statement.like is None else f"{' NOT' if statement.is_negated else ''} LIKE {literal(statement.like)}")
+    ),
+    ShowNamespaces: lambda statement: (
+        f"SHOW {'CURRENT ' if statement.is_current else ''}{statement.kind.name}{'' if statement.is_current else 'S'}"
+    ),
+    Use: lambda statement: f"[use] {', '.join(f'{kind.value} {name}' for kind, name in statement.names.items())}",
     ShowCreate: lambda statement: f"SHOW CREATE {statement.kind.value} {statement.name}",
     StatementSet: _statement_set,
 }

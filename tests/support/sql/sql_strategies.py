@@ -10,6 +10,7 @@ from datasources.sql.statements.catalog_objects import (
     ComputedColumn,
     FunctionDefinition,
     MetadataColumn,
+    PartitionKeys,
     PhysicalColumn,
     PrimaryKey,
     TableDefinition,
@@ -115,12 +116,15 @@ def tables(draw: st.DrawFn, *, is_temporary: bool | None = None) -> TableDefinit
         )
     )
     key = draw(st.none() | st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple))
+    options = draw(_options())
+    partitions = draw(st.none() | st.lists(names, min_size=1, max_size=2, unique_by=str.lower).map(tuple))
     return TableDefinition(
         name=draw(object_names),
         columns=tuple(draw(columns(name)) for name in own),
         watermarks=tuple(WatermarkSpec(rowtime=path, expression=draw(st.sampled_from(EXPRESSIONS))) for path in paths),
         primary_key=None if key is None else PrimaryKey(columns=key, name=draw(st.none() | names)),
-        options=draw(_options()),
+        partition_keys=None if partitions is None or not options else PartitionKeys(columns=partitions),
+        options=options,
         comment=draw(st.none() | texts),
         is_temporary=draw(st.booleans()) if is_temporary is None else is_temporary,
     )

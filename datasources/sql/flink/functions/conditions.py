@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from datasources.sql.flink.casts import coerced
-from datasources.sql.flink.functions.signature import Function, common, first_argument, overloads
+from datasources.sql.flink.casts import bound, cast, coerced
+from datasources.sql.flink.functions.binding import is_cheap
+from datasources.sql.flink.functions.signature import Function, common, first_argument, function, overloads
+from datasources.sql.flink.logical_types import BOOLEAN, DOUBLE
 from datasources.sql.flink.operators import compare
 from datasources.sql.flink.parse.syntax import Call
-from datasources.sql.flink.typed_value import Value
+from datasources.sql.flink.typed_value import ADDITIVE, Value
+
+_OF_ARRAYS: Final = {"GREATEST": "array_max", "LEAST": "array_min"}
 
 
 def _alike(arguments: Sequence[Value]) -> list[str]:
@@ -24,6 +28,9 @@ def _coalesce(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001 - 
 def _extreme(name: str) -> Function:
     def text(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
         texts = _alike(arguments)
+        if not all(map(is_cheap, arguments)):
+            found = f"if(exists(items, item -> item IS NULL), NULL, {_OF_ARRAYS[name]}(items))"
+            return f"transform(array(array({', '.join(texts)})), items -> {found})[0]"
         tests = " OR ".join(f"({each}) IS NULL" for each in texts)
         return f"CASE WHEN {tests} THEN NULL ELSE {name.lower()}({', '.join(texts)}) END"
 
@@ -36,8 +43,16 @@ def _if(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
 
 
 def _nullif(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
-    same = compare("=", *arguments).text
-    return f"CASE WHEN {same} THEN NULL ELSE {arguments[0].text} END"
+    value, other = arguments
+    same = compare("=", value, other).text
+    start = f"{value.inside(ADDITIVE)} = "
+    if same.startswith(start):  # no test for NaN, and no cast of the first
+        return f"nullif({value.text}, {same.removeprefix(start)})"
+    return bound(value, lambda x: f"CASE WHEN {compare('=', x, other).text} THEN NULL ELSE {x.text} END")
+
+
+def _is_decimal(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
+    return f"({cast(arguments[0], DOUBLE, is_try=True).text} IS NOT NULL)"
 
 
 CONDITIONS: Final[tuple[Function, ...]] = (
@@ -47,4 +62,7 @@ CONDITIONS: Final[tuple[Function, ...]] = (
     overloads("IF", ("boolean any any", lambda arguments: common(arguments[1:]), _if)),
     _extreme("GREATEST"),
     _extreme("LEAST"),
+    function("IS_ALPHA", "text", BOOLEAN, r"coalesce({0} RLIKE r'^\p{{L}}+\z', FALSE)"),
+    function("IS_DIGIT", "text", BOOLEAN, r"coalesce({0} RLIKE r'^\p{{Nd}}+\z', FALSE)"),
+    overloads("IS_DECIMAL", ("text", BOOLEAN, _is_decimal)),
 )

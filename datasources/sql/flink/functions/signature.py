@@ -29,12 +29,14 @@ class Signature:
         result: the type of the result, or what makes it of the arguments.
         text: Spark SQL with {0}, {1} for the arguments and {all} for all of them, or what makes it.
         value: makes type and text at once, in place of the two.
+        of_call: the same, for a result whose type depends on the words of the call.
     """
 
     parameters: tuple[str, ...]
     result: ResultType = NULL
     text: Text = ""
     value: Callable[[Sequence[Value]], Value] | None = None
+    of_call: Callable[[Sequence[Value], Call], Value] | None = None
 
     def fitted(self, arguments: Sequence[Value]) -> tuple[Value, ...] | None:
         """Return the arguments as the parameters take them; None if they do not."""
@@ -134,6 +136,8 @@ def call_function(known: Function, call: Call, arguments: Sequence[Value]) -> Va
         if fitted is not None:
             if signature.value is not None:
                 return signature.value(fitted)
+            if signature.of_call is not None:
+                return signature.of_call(fitted, call)
             kind = signature.result if isinstance(signature.result, SqlType) else signature.result(fitted)
             return Value(
                 text=_text(signature, fitted, call),

@@ -233,9 +233,10 @@ class ExpressionParser(TokenReader):
         operand = None if self.word() == "WHEN" else self.operand(0)
         whens: list[tuple[Node, Node]] = []
         while self.skip("WHEN"):
-            condition = self.operand(0)
+            conditions = self.arguments()
             self.expect("THEN")
-            whens.append((condition, self.operand(0)))
+            result = self.operand(0)
+            whens += [(each, result) for each in conditions]
         otherwise = self.operand(0) if self.skip("ELSE") else None
         if not whens:
             raise self.unexpected("WHEN")

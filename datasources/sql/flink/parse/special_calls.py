@@ -69,7 +69,9 @@ def _substring(parser: TokenReader, name: Region) -> Node:
 def _position(parser: TokenReader, name: Region) -> Node:
     wanted = parser.operand(32)
     parser.expect("IN")
-    return _call(parser, name, (wanted, parser.operand(0)))
+    text = parser.operand(0)
+    start = (parser.operand(0),) if parser.skip("FROM") else ()
+    return _call(parser, name, (wanted, text, *start))
 
 
 def _overlay(parser: TokenReader, name: Region) -> Node:

@@ -10,24 +10,28 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import TokenKind
 from datasources.grammar.source_text import Span
 from datasources.sql.parse.table.elements import Elements
-from datasources.sql.parse.table.watermarks import is_watermark, read_rowtime, read_watermark
-from datasources.sql.parse.tokens.names import object_name
+from datasources.sql.parse.table.watermarks import read_rowtime
+from datasources.sql.parse.tokens.names import name, object_name
 from datasources.sql.parse.tokens.table_options import read_keys, read_options
 from datasources.sql.statements.statements import (
-    AddColumns,
-    AddWatermark,
+    AddElements,
     AlterAction,
     AlterTable,
+    DropColumns,
+    DropPrimaryKey,
     DropWatermark,
-    ModifyWatermark,
+    ModifyElements,
     OtherAction,
     PassThrough,
+    PositionedColumn,
+    RenameColumn,
     RenameTable,
     ResetOptions,
     SetOptions,
 )
 
-_ADD_OF_SPARK: Final = frozenset({"CONSTRAINT", "IF", "PARTITION", "PRIMARY"})
+_OF_SPARK: Final = frozenset({"IF", "PARTITION"})
+_NAMES: Final = (TokenKind.WORD, TokenKind.QUOTED)
 
 
 def read_alter(cursor: Cursor) -> AlterTable | PassThrough:
@@ -60,82 +64,123 @@ def _read_action(cursor: Cursor) -> AlterAction:
     span = Span(cursor.token.start, len(cursor.source.text))
     read = _ACTIONS.get(cursor.next().word)
     action = None if read is None else read(cursor)
+    error = action.error if isinstance(action, OtherAction) else None
     if action is not None and not isinstance(action, OtherAction):
-        cursor.expect_end("the end of the statement", "One action is done by one statement.")
-        return action
+        if cursor.is_at_end:
+            return action
+        error = cursor.unexpected("the end of the statement", "One action is done by one statement.")
+        if not _may_be_of_spark(action):
+            raise error
     cursor.back_to(start)
-    return OtherAction(span=span, error=None if action is None else action.error)
+    return OtherAction(span=span, error=error)
+
+
+def _may_be_of_spark(action: AlterAction) -> bool:
+    """Tell whether Spark has a longer form of an action: DROP COLUMN a.b, ADD COLUMNS a INT, b INT."""
+    if isinstance(action, AddElements | ModifyElements):
+        return not action.watermarks
+    return isinstance(action, DropColumns | DropPrimaryKey | RenameColumn)
 
 
 def _read_add(cursor: Cursor) -> AlterAction | None:
-    if cursor.token.word in _ADD_OF_SPARK:
-        return None
-    if is_watermark(cursor):
-        return AddWatermark(watermark=read_watermark(cursor))
-    is_named = cursor.token.word in ("COLUMN", "COLUMNS") and cursor.peek().kind is not TokenKind.END
-    if is_named:
-        cursor.next()
-    start = cursor.token
-    try:
-        elements = _read_elements(cursor)
-    except SqlError as error:
-        # Spark's columns may have types and clauses that ours have not; whose table it is, the session knows.
-        return OtherAction(span=start.span, error=error)
-    if cursor.token.word in ("FIRST", "AFTER"):
-        return None
-    return _added(cursor, elements, start.span)
-
-
-def _read_elements(cursor: Cursor) -> Elements:
-    elements = Elements()
-    if cursor.sees_symbol("("):
-        elements.read_list(cursor)
-    else:
-        elements.read_one(cursor)
-    return elements
-
-
-def _added(cursor: Cursor, elements: Elements, span: Span) -> AlterAction:
-    if elements.primary_key is not None:
-        raise cursor.error(elements.primary_key.span or span, "a key cannot be added", "Create the table anew.")
-    if not elements.watermarks:
-        return AddColumns(columns=tuple(elements.columns))
-    if elements.columns or len(elements.watermarks) > 1:
-        raise cursor.error(
-            elements.watermarks[-1].span or span,
-            "ADD does one thing: columns, or one watermark",
-            "Write two statements, the columns first.",
-        )
-    return AddWatermark(watermark=elements.watermarks[0])
+    return _read_changed(cursor, AddElements)
 
 
 def _read_modify(cursor: Cursor) -> AlterAction | None:
-    is_in_list = cursor.sees_symbol("(") and cursor.peek().word == "WATERMARK"
-    if is_in_list:
-        cursor.next()
-    if not is_watermark(cursor):
+    return _read_changed(cursor, ModifyElements)
+
+
+def _read_changed(cursor: Cursor, kind: type[AddElements | ModifyElements]) -> AlterAction | None:
+    if cursor.token.word in _OF_SPARK and cursor.peek().text != ".":
         return None
-    watermark = read_watermark(cursor)
-    if is_in_list:
-        cursor.expect_symbol(")")
-    return ModifyWatermark(watermark=watermark)
+    _skip_column_word(cursor)
+    start = cursor.token
+    is_watermark = start.word == "WATERMARK" or cursor.peek().word == "WATERMARK"
+    elements = Elements(has_positions=True)
+    try:
+        if cursor.sees_symbol("("):
+            elements.read_list(cursor)
+        else:
+            elements.read_one(cursor)
+    except SqlError as error:
+        if is_watermark:
+            raise
+        # Spark's columns may have types and clauses that ours have not; whose table it is, the session knows.
+        return OtherAction(span=start.span, error=error)
+    columns = zip(elements.columns, elements.positions, strict=True)
+    return kind(
+        columns=tuple(PositionedColumn(column=column, position=position) for column, position in columns),
+        watermarks=tuple(elements.watermarks),
+        primary_key=elements.primary_key,
+    )
+
+
+def _skip_column_word(cursor: Cursor) -> None:
+    """Pass over COLUMN or COLUMNS, which Spark has before names, and which may be a name itself."""
+    following = cursor.peek()
+    if cursor.token.word in ("COLUMN", "COLUMNS") and (following.kind in _NAMES or following.text == "("):
+        cursor.next()
 
 
 def _read_drop(cursor: Cursor) -> AlterAction | None:
     start = cursor.token
     if start.word == "WATERMARKS":
         raise cursor.unexpected("WATERMARK", "Write DROP WATERMARK FOR column; DROP WATERMARK drops the only one.")
-    if not cursor.skip("WATERMARK"):
-        return None
-    rowtime = read_rowtime(cursor)
-    return DropWatermark(rowtime=rowtime, span=start.span.to(cursor.previous.span))
+    if cursor.skip("WATERMARK"):
+        rowtime = read_rowtime(cursor)
+        return DropWatermark(rowtime=rowtime, span=start.span.to(cursor.previous.span))
+    if cursor.skip("PRIMARY", "KEY"):
+        return DropPrimaryKey(constraint=None, span=start.span.to(cursor.previous.span))
+    if start.word == "CONSTRAINT" and cursor.peek().kind in _NAMES:
+        cursor.next()
+        constraint = name(cursor, "the name of the primary key")
+        return DropPrimaryKey(constraint=constraint, span=start.span.to(cursor.previous.span))
+    return None if start.word in _OF_SPARK else _or_of_spark(cursor, _read_dropped_columns)
+
+
+def _or_of_spark(cursor: Cursor, read: Callable[[Cursor], AlterAction]) -> AlterAction:
+    """Read an action that Spark writes in other ways too; what is wrong is so only if the table is ours."""
+    start = cursor.token
+    try:
+        return read(cursor)
+    except SqlError as error:
+        return OtherAction(span=start.span, error=error)
+
+
+def _read_dropped_columns(cursor: Cursor) -> DropColumns:
+    _skip_column_word(cursor)
+    is_list = cursor.skip_symbol("(")
+    names: list[str] = []
+    spans: list[Span] = []
+    while True:
+        span = cursor.token.span
+        dropped = name(cursor, "the name of a column")
+        if dropped.lower() in (each.lower() for each in names):
+            raise cursor.error(span, f"'{dropped}' is named twice", "Leave one out.")
+        names.append(dropped)
+        spans.append(span)
+        if not is_list or not cursor.skip_symbol(","):
+            break
+    if is_list:
+        cursor.expect_symbol(")")
+    return DropColumns(names=tuple(names), spans=tuple(spans))
 
 
 def _read_rename(cursor: Cursor) -> AlterAction | None:
-    if not cursor.skip("TO"):
-        return None
-    name, span = object_name(cursor, "the new name of the table")
-    return RenameTable(name=name, span=span)
+    if cursor.sees("TO") and cursor.peek().word != "TO":
+        cursor.next()
+        table, span = object_name(cursor, "the new name of the table")
+        return RenameTable(name=table, span=span)
+    return None if cursor.token.word in _OF_SPARK else _or_of_spark(cursor, _read_renamed_column)
+
+
+def _read_renamed_column(cursor: Cursor) -> RenameColumn:
+    _skip_column_word(cursor)
+    old_span = cursor.token.span
+    old = name(cursor, "the name of a column, or TO")
+    cursor.expect("TO", hint="Write RENAME column TO name, or RENAME TO name for the table.")
+    new_span = cursor.token.span
+    return RenameColumn(old=old, new=name(cursor, "the new name"), old_span=old_span, new_span=new_span)
 
 
 def _read_set(cursor: Cursor) -> AlterAction | None:

@@ -9,21 +9,29 @@ from datasources.grammar.source_text import Span
 from datasources.sql.parse.table.columns import read_column
 from datasources.sql.parse.table.primary_keys import is_constraint, read_constraint
 from datasources.sql.parse.table.watermarks import is_watermark, read_watermark
+from datasources.sql.parse.tokens.names import name
 from datasources.sql.statements.catalog_objects import Column, PrimaryKey, WatermarkSpec
+from datasources.sql.statements.statements import ColumnPosition
 from datasources.sql.text.quoting import path_text
 
 
 class Elements:
-    """Collects the elements of one list; nothing may be there twice."""
+    """Collects the elements of one list; nothing may be there twice.
 
-    __slots__ = ("_declared", "_rowtimes", "columns", "primary_key", "watermarks")
+    Args:
+        has_positions: whether a column may have FIRST or AFTER, as in ALTER TABLE.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_declared", "_has_positions", "_rowtimes", "columns", "positions", "primary_key", "watermarks")
+
+    def __init__(self, *, has_positions: bool = False) -> None:
         self.columns: list[Column] = []
+        self.positions: list[ColumnPosition | None] = []
         self.watermarks: list[WatermarkSpec] = []
         self.primary_key: PrimaryKey | None = None
         self._declared: dict[str, Span] = {}
         self._rowtimes: set[tuple[str, ...]] = set()
+        self._has_positions = has_positions
 
     def read_list(self, cursor: Cursor) -> None:
         """Read the elements between two parentheses; a comma after the last one is passed over with a hint.
@@ -58,6 +66,7 @@ class Elements:
             start = cursor.token
             read = read_column(cursor)
             self._add_column(cursor, read.column, start)
+            self.positions.append(_read_position(cursor) if self._has_positions else None)
             if read.key is not None:
                 self._add_key(cursor, read.key)
 
@@ -92,6 +101,16 @@ class Elements:
                 "Write one: PRIMARY KEY (a, b) NOT ENFORCED.",
             )
         self.primary_key = key
+
+
+def _read_position(cursor: Cursor) -> ColumnPosition | None:
+    start = cursor.token
+    if cursor.skip("FIRST"):
+        return ColumnPosition(after=None, span=start.span)
+    if not cursor.skip("AFTER"):
+        return None
+    after = name(cursor, "the column before it")
+    return ColumnPosition(after=after, span=start.span.to(cursor.previous.span))
 
 
 def _note_trailing_comma(cursor: Cursor) -> None:

@@ -1,6 +1,7 @@
 """Expressions in a definition: kept as text, because Spark or the reader's compiler parses them.
 
-Only the end of an expression is determined here: a comma or a closing parenthesis outside of all brackets.
+Only the end of an expression is determined here: a comma or a closing parenthesis outside of all brackets, a comment,
+or the position of a column that ALTER TABLE adds.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ INTERVAL_UNITS: Final = frozenset(
 )
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS: Final = frozenset(_CLOSING.values())
+_CLAUSE_ENDS: Final = (",", ")", "")
 
 
 def read_expression(cursor: Cursor, what: str) -> tuple[str, Span]:
-    """Read an expression up to the comma or parenthesis after it, or up to COMMENT 'text'.
+    """Read an expression up to the comma or parenthesis after it, or up to COMMENT 'text', FIRST or AFTER name.
 
     `ts - '5' SECOND`, as in older documents, is read as `ts - INTERVAL '5' SECOND`, with a hint.
 
@@ -94,13 +96,22 @@ def _is_end(cursor: Cursor, first: Token) -> bool:
         if token.text in ("]", "}"):
             raise cursor.error(token.span, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
         return token.text in (",", ")", ";")
-    # A column may be called comment: the word begins a comment only where a string follows and the clause ends.
-    return (
-        token.word == "COMMENT"
-        and token is not first
-        and cursor.peek().kind is TokenKind.STRING
-        and cursor.peek(2).text in (",", ")", "")
-    )
+    return token is not first and (_begins_comment(cursor) or _is_position(cursor, 0))
+
+
+def _begins_comment(cursor: Cursor) -> bool:
+    """Tell whether a comment comes next; a column may be called so, and then no string ends the clause."""
+    is_comment = cursor.sees("COMMENT") and cursor.peek().kind is TokenKind.STRING
+    return is_comment and (cursor.peek(2).text in _CLAUSE_ENDS or _is_position(cursor, 2))
+
+
+def _is_position(cursor: Cursor, ahead: int) -> bool:
+    """Tell whether FIRST, or AFTER and a name, end the clause."""
+    word = cursor.peek(ahead).word
+    if word == "FIRST":
+        return cursor.peek(ahead + 1).text in _CLAUSE_ENDS
+    is_name = cursor.peek(ahead + 1).kind in (TokenKind.WORD, TokenKind.QUOTED)
+    return word == "AFTER" and is_name and cursor.peek(ahead + 2).text in _CLAUSE_ENDS
 
 
 def _missing_interval(cursor: Cursor, before: Token, token: Token) -> tuple[int, ...]:

@@ -70,6 +70,8 @@ class TableUse:
         events: the relation is the table whose changes are the rows of this one; None: it is this one.
         state_ttl_ms: for how long states with its rows are kept, 0 for ever; None: as the session says.
         is_versioned: every use in the statement is as of a time: a table without a time of its own is then looked up.
+        window_columns: columns, lower case, that windows of the statement are made of.
+        proctimes: those names, lower case, that queries above it give to PROCTIME().
     """
 
     name: str
@@ -81,6 +83,8 @@ class TableUse:
     events: EventsRequest | None = None
     state_ttl_ms: int | None = None
     is_versioned: bool = False
+    window_columns: frozenset[str] = frozenset()
+    proctimes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,8 @@ class Planning:
             events=info.events,
             state_ttl_ms=info.state_ttl_ms,
             is_versioned=info.uses == info.version_uses,
+            window_columns=frozenset(self.survey.window_columns),
+            proctimes=frozenset(info.proctimes),
         )
 
     def _refuse_hints_on_others(self) -> None:

@@ -18,10 +18,12 @@ from datasources.sql.query.scan.changelog_calls import EventsRequest, events_req
 from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint, state_ttls
 from datasources.sql.query.scan.scanner import Scanner, scan
 from datasources.sql.statements.catalog_objects import ViewDefinition
-from datasources.sql.text.calls import is_star
-from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Query, SourceKind
+from datasources.sql.text.calls import column_path, is_star
+from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Query, Region, SourceKind
 from datasources.sql.text.word_cursor import Words
 
+_WINDOWS = frozenset({"DESCRIPTOR", "TUMBLE", "HOP", "SESSION"})
+"""Before the column that a window is made of, as the first argument."""
 _WINDOW_OPERATORS = frozenset({"GROUP", "JOIN", "ROW_NUMBER", "DISTINCT", "RANK", "DENSE_RANK"})
 
 
@@ -42,6 +44,7 @@ class TableInfo:
         filter: see `TableUse.filter`; counts if the table is read once.
         clause_error: why Spark's watermark clause cannot be read; an error if the table turns out to be ours.
         state_ttl_ms: the longest of its STATE_TTL hints, 0 for ever; None: it has none.
+        proctimes: names, lower case, that queries above it give to PROCTIME().
     """
 
     name: str
@@ -57,6 +60,7 @@ class TableInfo:
     filter: str | None = None
     clause_error: SqlError | None = None
     state_ttl_ms: int | None = None
+    proctimes: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,7 @@ class Survey:
         identifiers: every name that is mentioned anywhere, lower case.
         mentions_watermark: CURRENT_WATERMARK is called.
         has_window_operator: something that keeps rows by window is there: GROUP BY, a join, ROW_NUMBER, DISTINCT.
+        window_columns: the columns, lower case, that windows are made of.
     """
 
     relations: Relations
@@ -86,6 +91,7 @@ class Survey:
     identifiers: set[str] = field(default_factory=set)
     mentions_watermark: bool = False
     has_window_operator: bool = False
+    window_columns: set[str] = field(default_factory=set)
 
 
 _Names = frozenset[str]
@@ -135,6 +141,8 @@ class _Surveyor:
                 found.identifiers.add(token.value.lower())
                 found.mentions_watermark |= token.word == "CURRENT_WATERMARK" and words.symbol(index + 1) == "("
                 found.has_window_operator |= token.word in _WINDOW_OPERATORS
+                if token.word in _WINDOWS and words.symbol(index + 1) == "(":
+                    found.window_columns |= _last_name(words, words.inside(index + 1))
         return self._query(query, where)
 
     def _query(self, query: Query, where: _Where) -> _Names:
@@ -170,6 +178,9 @@ class _Surveyor:
             named = [names for item, names in below if qualifier is not None and item.alias.lower() == qualifier]
             self._read_all(frozenset().union(*named) if named else everything)
         self._note_state_ttls(block, below)
+        for alias in self._proctimes(block):
+            for name in everything:
+                self._found.tables[name].proctimes.add(alias)
         for nested in block.nested:
             everything |= self._query(nested, replace(where, is_nested=True))
         if not where.is_nested:
@@ -191,6 +202,14 @@ class _Surveyor:
                 before = info.state_ttl_ms
                 is_longer = before is None or ttl_ms == 0 or (0 < before < ttl_ms)
                 info.state_ttl_ms = ttl_ms if is_longer else before
+
+    def _proctimes(self, block: Block) -> Iterator[str]:
+        """The names that a select list gives to PROCTIME()."""
+        words = self._words
+        for item in block.items:
+            first = item.expression.first
+            if item.alias is not None and words.matches(first, "PROCTIME") and words.symbol(first + 1) == "(":
+                yield item.alias.lower()
 
     def _stars(self, block: Block) -> Iterator[str | None]:
         """The stars of a block: the qualifier of each, None if it has none."""
@@ -294,3 +313,10 @@ class _Surveyor:
             info = self._found.tables.get(block.sources[0].name.lower())
             if info is not None:
                 info.filter = table_filter(self._words, block, block.sources[0])
+
+
+def _last_name(words: Words, arguments: Region) -> set[str]:
+    """The name of the column that the first argument is; nothing if it is anything else."""
+    first = next(iter(words.split(arguments)), None)
+    path = None if first is None else column_path(words, first)
+    return set() if path is None else {path[-1].lower()}

@@ -311,7 +311,7 @@ CREATE TABLE t (a INT) WITH ('connector' = 'kafka')
 --
 ALTER TABLE t SET TBLPROPERTIES ('a' = 'b')
 =>
-error: line 1, column 15: 't' is a table of Tidemark's, which has no such action. Its actions: ADD, MODIFY or DROP WATERMARK, ADD columns, SET (...), RESET (...), RENAME TO.
+error: line 1, column 15: 't' is a table of Tidemark's, which has no such action. Its actions: ADD, MODIFY and DROP of columns, PRIMARY KEY and WATERMARK, RENAME column TO, RENAME TO, SET (...), RESET (...).
   ALTER TABLE t SET TBLPROPERTIES ('a' = 'b')
                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ;
@@ -320,7 +320,329 @@ CREATE TABLE t (a INT) WITH ('connector' = 'kafka')
 --
 ALTER TABLE t DROP COLUMN a
 =>
-error: line 1, column 15: 't' is a table of Tidemark's, which has no such action. Its actions: ADD, MODIFY or DROP WATERMARK, ADD columns, SET (...), RESET (...), RENAME TO.
+error: line 1, column 27: table 't' would have no column. DROP TABLE drops it.
   ALTER TABLE t DROP COLUMN a
-                ^^^^^^^^^^^^^
+                            ^
+;
+-- columns at positions, also after new ones
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t ADD (a INT FIRST, b STRING AFTER a, c INT AFTER TS, e INT)
+=>
+CREATE TABLE t (
+  a INT,
+  b STRING,
+  id INT,
+  ts TIMESTAMP(3),
+  c INT,
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  n INT,
+  e INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- columns, a key and a watermark at once
+CREATE TABLE t (id INT) WITH ('connector' = 'kafka')
+--
+ALTER TABLE t ADD (s STRING, ts AS TO_TIMESTAMP(s) AFTER s, PRIMARY KEY (id) NOT ENFORCED, WATERMARK FOR ts AS ts)
+=>
+CREATE TABLE t (
+  id INT,
+  s STRING,
+  ts AS TO_TIMESTAMP(s),
+  WATERMARK FOR ts AS ts,
+  PRIMARY KEY (id) NOT ENFORCED
+) WITH (
+  'connector' = 'kafka'
+)
+;
+-- after a column that does not exist
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t ADD a INT AFTER idd
+=>
+error: line 1, column 25: table 't' has no column 'idd'. Did you mean 'id'?
+  ALTER TABLE t ADD a INT AFTER idd
+                          ^^^^^^^^^
+;
+-- a key beside a key
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t ADD PRIMARY KEY (n) NOT ENFORCED
+=>
+error: line 1, column 19: table 't' has a primary key already. Use MODIFY to change it.
+  ALTER TABLE t ADD PRIMARY KEY (n) NOT ENFORCED
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+;
+-- other columns, the same positions
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t MODIFY (N DOUBLE COMMENT 'x', ts TIMESTAMP(6))
+=>
+CREATE TABLE t (
+  id INT,
+  ts TIMESTAMP(6),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  N DOUBLE COMMENT 'x',
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- other positions
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t MODIFY (n INT FIRST, ts TIMESTAMP(3) AFTER d)
+=>
+CREATE TABLE t (
+  n INT,
+  id INT,
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- another key and watermark
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t MODIFY (PRIMARY KEY (n) NOT ENFORCED, WATERMARK FOR ts AS ts)
+=>
+CREATE TABLE t (
+  id INT,
+  ts TIMESTAMP(3),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  n INT,
+  WATERMARK FOR ts AS ts,
+  PRIMARY KEY (n) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- a column that does not exist is not modified
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t MODIFY m INT
+=>
+error: line 1, column 22: table 't' has no column 'm'. It has id, ts, dt, d, n.
+  ALTER TABLE t MODIFY m INT
+                       ^^^^^
+;
+-- a column is not after itself
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t MODIFY n INT AFTER n
+=>
+error: line 1, column 28: column 'n' cannot follow itself. Leave AFTER out.
+  ALTER TABLE t MODIFY n INT AFTER n
+                             ^^^^^^^
+;
+-- no key to modify
+CREATE TABLE t (id INT) WITH ('connector' = 'kafka')
+--
+ALTER TABLE t MODIFY PRIMARY KEY (id) NOT ENFORCED
+=>
+error: line 1, column 22: table 't' has no primary key. Use ADD.
+  ALTER TABLE t MODIFY PRIMARY KEY (id) NOT ENFORCED
+                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+;
+-- columns go, and what is made of them
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP WATERMARK
+--
+ALTER TABLE t DROP (d, ts, n)
+=>
+CREATE TABLE t (
+  id INT,
+  dt STRING,
+  CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- a column that a computed one is made of
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP WATERMARK
+--
+ALTER TABLE t DROP (n, ts)
+=>
+error: line 1, column 24: column 'ts' is needed by the computed column 'd'. Drop or change that first.
+  ALTER TABLE t DROP (n, ts)
+                         ^^
+;
+-- a column that the watermark is for
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP (d, ts)
+=>
+error: line 1, column 24: column 'ts' is needed by the watermark for 'ts'. Drop or change that first.
+  ALTER TABLE t DROP (d, ts)
+                         ^^
+;
+-- a column of the key
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP id
+=>
+error: line 1, column 20: column 'id' is needed by the primary key. Drop or change that first.
+  ALTER TABLE t DROP id
+                     ^^
+;
+-- a partition key
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP dt
+=>
+error: line 1, column 20: column 'dt' is needed by PARTITIONED BY. Create the table anew.
+  ALTER TABLE t DROP dt
+                     ^^
+;
+-- a column that does not exist does not go
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP m
+=>
+error: line 1, column 20: table 't' has no column 'm'. It has id, ts, dt, d, n.
+  ALTER TABLE t DROP m
+                     ^
+;
+-- the key goes
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP PRIMARY KEY
+--
+ALTER TABLE t DROP (id)
+=>
+CREATE TABLE t (
+  ts TIMESTAMP(3),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  n INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- the key goes by its name
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP CONSTRAINT pk
+=>
+CREATE TABLE t (
+  id INT,
+  ts TIMESTAMP(3),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  n INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- another constraint
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t DROP CONSTRAINT other
+=>
+error: line 1, column 20: table 't' has no constraint 'other'. Its primary key is called 'pk'.
+  ALTER TABLE t DROP CONSTRAINT other
+                     ^^^^^^^^^^^^^^^^
+;
+-- no key
+CREATE TABLE t (id INT) WITH ('connector' = 'kafka')
+--
+ALTER TABLE t DROP PRIMARY KEY
+=>
+error: line 1, column 20: table 't' has no primary key.
+  ALTER TABLE t DROP PRIMARY KEY
+                     ^^^^^^^^^^^
+;
+-- a column's name, which the key has too
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t RENAME ID TO `order id`
+=>
+CREATE TABLE t (
+  `order id` INT,
+  ts TIMESTAMP(3),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  n INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (`order id`) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- a name that is taken
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t RENAME id TO N
+=>
+error: line 1, column 28: table 't' has a column 'N' already (case does not count). Choose another name.
+  ALTER TABLE t RENAME id TO N
+                             ^
+;
+-- another case of its name
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t RENAME n TO N
+=>
+CREATE TABLE t (
+  id INT,
+  ts TIMESTAMP(3),
+  dt STRING,
+  d AS ts + INTERVAL '1' HOUR,
+  N INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- a name that an expression has
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t RENAME ts TO u
+=>
+error: line 1, column 22: column 'ts' is needed by the computed column 'd'. Drop that first, then add it anew.
+  ALTER TABLE t RENAME ts TO u
+                       ^^
+;
+-- a name that directories have
+CREATE TABLE t (id INT, ts TIMESTAMP(3), dt STRING, d AS ts + INTERVAL '1' HOUR, n INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+ALTER TABLE t RENAME dt TO day
+=>
+error: line 1, column 22: column 'dt' is needed by PARTITIONED BY. Create the table anew.
+  ALTER TABLE t RENAME dt TO day
+                       ^^
+;
+-- positions behind expressions and comments
+CREATE TABLE t (first INT, after STRING) WITH ('connector' = 'kafka')
+--
+ALTER TABLE t ADD (b AS first + 1 COMMENT 'one' AFTER first, c AS after FIRST, d AS first AFTER `after`, e AS first)
+=>
+CREATE TABLE t (
+  c AS after,
+  first INT,
+  b AS first + 1 COMMENT 'one',
+  after STRING,
+  d AS first,
+  e AS first
+) WITH (
+  'connector' = 'kafka'
+)
 ;

@@ -48,3 +48,10 @@ CREATE TABLE t (rt AS SYSTEM_ROWTIME(), WATERMARK FOR rt AS SYSTEM_WATERMARK())
 name | type | null | key | extras | watermark
 rt | TIMESTAMP_LTZ(6) *ROWTIME* | TRUE |  | AS SYSTEM_ROWTIME() | SYSTEM_WATERMARK()
 ;
+-- partition keys
+CREATE TABLE t (a INT, dt STRING COMMENT 'day') PARTITIONED BY (DT) WITH ('connector' = 'filesystem')
+=>
+name | type | null | key | extras | watermark | comment
+a | INT | TRUE |  |  |  |
+dt | STRING | TRUE |  | PARTITION KEY |  | day
+;

@@ -443,3 +443,50 @@ CREATE TABLE t (
   'properties.sasl.password' = '******'
 )
 ;
+-- partitions are inherited
+CREATE TABLE base (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+CREATE TABLE t LIKE base
+=>
+CREATE TABLE t (
+  id INT,
+  dt STRING
+) PARTITIONED BY (dt) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- partitions are left out
+CREATE TABLE base (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+CREATE TABLE t LIKE base (EXCLUDING PARTITIONS)
+=>
+CREATE TABLE t (
+  id INT,
+  dt STRING
+) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- other partitions
+CREATE TABLE base (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+CREATE TABLE t (h STRING) PARTITIONED BY (h) WITH ('path' = '/x') LIKE base (EXCLUDING PARTITIONS)
+=>
+CREATE TABLE t (
+  id INT,
+  dt STRING,
+  h STRING
+) PARTITIONED BY (h) WITH (
+  'connector' = 'filesystem',
+  'path' = '/x'
+)
+;
+-- two PARTITIONED BY
+CREATE TABLE base (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+--
+CREATE TABLE t (h STRING) PARTITIONED BY (h) WITH ('path' = '/x') LIKE base
+=>
+error: line 1, column 27: table 'base' is partitioned already. Add EXCLUDING PARTITIONS to LIKE.
+  CREATE TABLE t (h STRING) PARTITIONED BY (h) WITH ('path' = '/x') LIKE base
+                            ^^^^^^^^^^^^^^^^^^
+;

@@ -370,3 +370,31 @@ error: line 1, column 35: the expression does not parse. It is Spark SQL, one ex
   CREATE TABLE t (a INT, b AS a + 1 AS c)
                                     ^^
 ;
+-- a partition key that is no column
+CREATE TABLE t (a INT, dt STRING) PARTITIONED BY (dtt) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 35: there is no column 'dtt'. Did you mean 'dt'?
+  CREATE TABLE t (a INT, dt STRING) PARTITIONED BY (dtt) WITH ('connector' = 'filesystem')
+                                    ^^^^^^^^^^^^^^^^^^^^
+;
+-- a computed partition key
+CREATE TABLE t (a INT, dt AS CAST(a AS STRING)) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 49: column 'dt' is computed, and partitions are of stored columns. Declare it with a type, and let the query that is inserted compute it.
+  CREATE TABLE t (a INT, dt AS CAST(a AS STRING)) PARTITIONED BY (dt) WITH ('connector' = 'filesystem')
+                                                  ^^^^^^^^^^^^^^^^^^^
+;
+-- a partition key without a text
+CREATE TABLE t (a INT, d ROW<x INT>) PARTITIONED BY (d) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 38: column 'd' is ROW<x INT>: no directory can be named after its values.
+  CREATE TABLE t (a INT, d ROW<x INT>) PARTITIONED BY (d) WITH ('connector' = 'filesystem')
+                                       ^^^^^^^^^^^^^^^^^^
+;
+-- partition keys only
+CREATE TABLE t (a INT, b AS a + 1) PARTITIONED BY (a) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 36: all columns are partition keys, and the files would have none. Leave one out.
+  CREATE TABLE t (a INT, b AS a + 1) PARTITIONED BY (a) WITH ('connector' = 'filesystem')
+                                     ^^^^^^^^^^^^^^^^^^
+;

@@ -153,3 +153,13 @@ CREATE TEMPORARY FUNCTION f AS 'jobs.udf.f' LANGUAGE PYTHON
 =>
 CREATE TEMPORARY FUNCTION f AS 'jobs.udf.f' LANGUAGE PYTHON
 ;
+-- partition keys
+CREATE TABLE t (a INT, `d t` STRING) COMMENT 'x' PARTITIONED BY (`d t`) WITH ('connector' = 'filesystem')
+=>
+CREATE TABLE t (
+  a INT,
+  `d t` STRING
+) COMMENT 'x' PARTITIONED BY (`d t`) WITH (
+  'connector' = 'filesystem'
+)
+;

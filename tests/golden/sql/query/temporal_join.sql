@@ -148,11 +148,9 @@ ERROR line 1, column 17: the rows of table 'changing' change (connector 'upsert-
   SELECT b.k FROM changing b JOIN rates FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k
                   ^^^^^^^^^^;
 
--- a join that nobody can wait for
+-- a table of Spark's is looked up
 SELECT b.v FROM tick b JOIN listed FOR SYSTEM_TIME AS OF b.pt r ON b.v = r.k;
-ERROR line 1, column 29: the left side has to wait until 'listed' is loaded, and a table with Spark's connector 'parquet' takes no part in that. Read it through kafka, upsert-kafka, mysql-cdc or scripted, or join as of an event time.
-  SELECT b.v FROM tick b JOIN listed FOR SYSTEM_TIME AS OF b.pt r ON b.v = r.k
-                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+SELECT b.v FROM t_tick b JOIN t_listed r ON b.v = r.k;
 
 -- a right join
 SELECT b.k FROM bid b RIGHT JOIN rates FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k;

@@ -158,3 +158,66 @@ DESCRIBE 't'
 =>
 [Spark's] DESCRIBE 't'
 ;
+-- columns
+SHOW COLUMNS FROM shop.orders
+=>
+SHOW COLUMNS FROM shop.orders
+;
+-- some columns
+SHOW COLUMNS IN orders NOT LIKE '%f%'
+=>
+SHOW COLUMNS FROM orders NOT LIKE '%f%'
+;
+-- columns as Spark says it
+SHOW COLUMNS IN orders IN db
+=>
+[Spark's] SHOW COLUMNS IN orders IN db
+;
+-- NOT without LIKE
+SHOW COLUMNS FROM orders NOT
+=>
+error: line 1, column 29: expected LIKE, found the end of the statement.
+  SHOW COLUMNS FROM orders NOT
+                              ^
+;
+-- the catalog, as Flink asks for it
+SHOW CURRENT CATALOG
+=>
+SHOW CURRENT CATALOG
+;
+-- the database
+SHOW CURRENT DATABASE
+=>
+SHOW CURRENT DATABASE
+;
+-- catalogs are Spark's
+SHOW CATALOGS
+=>
+[Spark's] SHOW CATALOGS
+;
+-- Spark's current namespace
+SHOW CURRENT NAMESPACE
+=>
+[Spark's] SHOW CURRENT NAMESPACE
+;
+-- modules
+SHOW FULL MODULES
+=>
+error: line 1, column 6: Tidemark has no modules: the functions of the dialect are built in. SHOW FUNCTIONS lists the session's own.
+  SHOW FULL MODULES
+       ^^^^^^^^^^^^
+;
+-- jars
+SHOW JARS
+=>
+error: line 1, column 6: jars are Spark's. Write LIST JARS.
+  SHOW JARS
+       ^^^^
+;
+-- jobs
+SHOW JOBS
+=>
+error: line 1, column 6: the streams of a session are no jobs of a cluster. In Python: t.queries, or spark.streams.active.
+  SHOW JOBS
+       ^^^^
+;

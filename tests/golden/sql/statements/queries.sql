@@ -97,12 +97,12 @@ INSERT INTO sink (values, a) SELECT 1, 2
 -- OVERWRITE is Spark's
 INSERT OVERWRITE sink SELECT 1
 =>
-[Spark's] INSERT OVERWRITE sink SELECT 1
+INSERT OVERWRITE sink SELECT 1
 ;
 -- partitions are Spark's
 INSERT INTO sink PARTITION (a = 1) SELECT 1
 =>
-[Spark's] INSERT INTO sink PARTITION (a = 1) SELECT 1
+INSERT INTO sink PARTITION (a = 1) SELECT 1
 ;
 -- WITH before INSERT is Spark's
 WITH q AS (SELECT 1) INSERT INTO sink SELECT * FROM q
@@ -172,9 +172,9 @@ error: line 1, column 23: expected SET BEGIN, found 'INSERT'. Write EXECUTE STAT
 -- another form of INSERT in the set
 EXECUTE STATEMENT SET BEGIN INSERT OVERWRITE a SELECT 1; END
 =>
-error: line 1, column 29: a statement set holds INSERT INTO only. Run this statement by itself.
-  EXECUTE STATEMENT SET BEGIN INSERT OVERWRITE a SELECT 1; END
-                              ^^^^^^
+EXECUTE STATEMENT SET BEGIN
+INSERT OVERWRITE a SELECT 1;
+END
 ;
 -- an error in the set names its own line
 EXECUTE STATEMENT SET BEGIN
@@ -216,12 +216,10 @@ EXPLAIN CREATE TABLE t (a INT) USING parquet
 =>
 [Spark's] EXPLAIN CREATE TABLE t (a INT) USING parquet
 ;
--- a kind that only Flink has
+-- the kinds of rows
 EXPLAIN CHANGELOG_MODE SELECT 1
 =>
-error: line 1, column 9: EXPLAIN CHANGELOG_MODE does not exist here. There are EXPLAIN PLAN FOR, which shows the tree, and EXPLAIN JSON_EXECUTION_PLAN.
-  EXPLAIN CHANGELOG_MODE SELECT 1
-          ^^^^^^^^^^^^^^
+EXPLAIN TREE, CHANGELOG_MODE [query] SELECT 1
 ;
 -- nothing
 EXPLAIN
@@ -284,10 +282,76 @@ SELCT 1
 -- an INSERT of another form, explained, is Spark's
 EXPLAIN INSERT OVERWRITE t SELECT 1
 =>
-[Spark's] EXPLAIN INSERT OVERWRITE t SELECT 1
+EXPLAIN TREE INSERT OVERWRITE t SELECT 1
 ;
 -- two sets of parentheses
 INSERT INTO sink ((SELECT 1))
 =>
 INSERT INTO sink ((SELECT 1))
+;
+-- all details of Flink's
+EXPLAIN ESTIMATED_COST, CHANGELOG_MODE, JSON_EXECUTION_PLAN SELECT 1
+=>
+EXPLAIN JSON, CHANGELOG_MODE [query] SELECT 1
+hint: ESTIMATED_COST: Spark estimates no cost of a stream; EXPLAIN COST SELECT ... is Spark's, for Spark's tables
+;
+-- a detail that does not exist
+EXPLAIN CHANGELOG_MODE, COSTS SELECT 1
+=>
+error: line 1, column 25: expected CHANGELOG_MODE, ESTIMATED_COST, JSON_EXECUTION_PLAN, PLAN_ADVICE, found 'COSTS'.
+  EXPLAIN CHANGELOG_MODE, COSTS SELECT 1
+                          ^^^^^
+;
+-- a comma too many
+EXPLAIN PLAN_ADVICE, SELECT 1
+=>
+error: line 1, column 22: expected CHANGELOG_MODE, ESTIMATED_COST, JSON_EXECUTION_PLAN, PLAN_ADVICE, found 'SELECT'.
+  EXPLAIN PLAN_ADVICE, SELECT 1
+                       ^^^^^^
+;
+-- the syntax tree
+EXPLAIN AST SELECT 1
+=>
+error: line 1, column 9: EXPLAIN AST does not exist here. There are EXPLAIN PLAN FOR, which shows the tree, and the details CHANGELOG_MODE, ESTIMATED_COST, JSON_EXECUTION_PLAN, PLAN_ADVICE.
+  EXPLAIN AST SELECT 1
+          ^^^
+;
+-- details of what is no query
+EXPLAIN CHANGELOG_MODE DROP TABLE t
+=>
+error: line 1, column 24: expected a query or INSERT INTO, found 'DROP'.
+  EXPLAIN CHANGELOG_MODE DROP TABLE t
+                         ^^^^
+;
+-- a partition with its values
+INSERT OVERWRITE TABLE t PARTITION (dt = '2020-01-01', `h m` = DATE '2020-01-01') (a, b) SELECT 1, 2
+=>
+INSERT OVERWRITE t PARTITION (dt = '2020-01-01', `h m` = DATE '2020-01-01') (a, b) SELECT 1, 2
+;
+-- a partition whose values the query has
+INSERT INTO t PARTITION (dt, hm = 5) SELECT 1, 2
+=>
+INSERT INTO t PARTITION (dt, hm = 5) SELECT 1, 2
+;
+-- a directory of Spark's
+INSERT OVERWRITE DIRECTORY '/x' USING parquet SELECT 1
+=>
+[Spark's] INSERT OVERWRITE DIRECTORY '/x' USING parquet SELECT 1
+;
+-- a partition that is only made once
+INSERT OVERWRITE t PARTITION (dt = 'x') IF NOT EXISTS SELECT 1
+=>
+[Spark's] INSERT OVERWRITE t PARTITION (dt = 'x') IF NOT EXISTS SELECT 1
+;
+-- a partition without keys
+INSERT INTO t PARTITION () SELECT 1
+=>
+error: line 1, column 26: expected a partition key, found ')'.
+  INSERT INTO t PARTITION () SELECT 1
+                           ^
+;
+-- a table called directory
+INSERT OVERWRITE directory.t SELECT 1
+=>
+INSERT OVERWRITE directory.t SELECT 1
 ;

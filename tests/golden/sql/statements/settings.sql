@@ -103,3 +103,56 @@ error: line 1, column 11: expected the end of the statement, found the string 'b
   RESET 'a' 'b'
             ^^^
 ;
+-- a catalog
+USE CATALOG default_catalog
+=>
+[use] catalog default_catalog
+;
+-- a database is Spark's
+USE shop
+=>
+[Spark's] USE shop
+;
+-- a database called catalog
+USE CATALOG
+=>
+[Spark's] USE CATALOG
+;
+-- modules
+USE MODULES core, hive
+=>
+error: line 1, column 5: Tidemark has no modules: the functions of the dialect are built in. Functions of your own: CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.
+  USE MODULES core, hive
+      ^^^^^^^
+;
+-- a module
+LOAD MODULE hive WITH ('hive-version' = '3.1.3')
+=>
+error: line 1, column 1: Tidemark has no modules: the functions of the dialect are built in. Functions of your own: CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.
+  LOAD MODULE hive WITH ('hive-version' = '3.1.3')
+  ^^^^^^^^^^^
+;
+-- a module less
+UNLOAD MODULE hive
+=>
+error: line 1, column 1: Tidemark has no modules: the functions of the dialect are built in. Functions of your own: CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.
+  UNLOAD MODULE hive
+  ^^^^^^^^^^^^^
+;
+-- data of Spark's
+LOAD DATA INPATH 'x' INTO TABLE t
+=>
+[Spark's] LOAD DATA INPATH 'x' INTO TABLE t
+;
+-- a jar is Spark's
+ADD JAR '/x.jar'
+=>
+[Spark's] ADD JAR '/x.jar'
+;
+-- a jar less
+REMOVE JAR '/x.jar'
+=>
+error: line 1, column 1: Spark does not remove jars. Start a new session.
+  REMOVE JAR '/x.jar'
+  ^^^^^^^^^^
+;

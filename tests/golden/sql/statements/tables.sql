@@ -126,12 +126,12 @@ error: line 1, column 24: USING makes this a table of Spark's, which has no WITH
   CREATE TABLE t (a INT) USING kafka WITH ('connector' = 'kafka')
                          ^^^^^
 ;
--- a table of ours is not created from a query
+-- a table of ours that is created from a query
 CREATE TABLE t WITH ('connector' = 'kafka') AS SELECT 1 AS a
 =>
-error: line 1, column 45: WITH makes this a table of Tidemark's, which cannot be created from a query. Create the table first, then fill it: INSERT INTO ... SELECT ...
-  CREATE TABLE t WITH ('connector' = 'kafka') AS SELECT 1 AS a
-                                              ^^
+CREATE TABLE t WITH (
+  'connector' = 'kafka'
+) AS SELECT 1 AS a
 ;
 -- OR REPLACE
 CREATE OR REPLACE TABLE t (a INT) WITH ('connector' = 'kafka')
@@ -157,14 +157,14 @@ error: line 1, column 23: expected ',' or ')' after the column 'a', found 'WITH'
 -- one parenthesis too many
 CREATE TABLE t (a INT)) WITH ('connector' = 'kafka')
 =>
-error: line 1, column 23: expected COMMENT, WITH, LIKE or the end of the statement, found ')'. It closes nothing; remove it.
+error: line 1, column 23: expected COMMENT, PARTITIONED BY, WITH, LIKE, AS or the end of the statement, found ')'. It closes nothing; remove it.
   CREATE TABLE t (a INT)) WITH ('connector' = 'kafka')
                         ^
 ;
 -- two lists
 CREATE TABLE t (a INT) (b INT)
 =>
-error: line 1, column 24: expected COMMENT, WITH, LIKE or the end of the statement, found '('. A table has one list of columns; options stand in WITH (...).
+error: line 1, column 24: expected COMMENT, PARTITIONED BY, WITH, LIKE, AS or the end of the statement, found '('. A table has one list of columns; options stand in WITH (...).
   CREATE TABLE t (a INT) (b INT)
                          ^
 ;
@@ -175,17 +175,17 @@ error: line 1, column 41: WITH is there already. Make one clause of the two.
   CREATE TABLE t (a INT) WITH ('a' = 'b') WITH ('c' = 'd')
                                           ^^^^
 ;
--- partitions
+-- BY left out
 CREATE TABLE t (a INT) PARTITIONED (a) WITH ('connector' = 'kafka')
 =>
-error: line 1, column 24: expected COMMENT, WITH, LIKE or the end of the statement, found 'PARTITIONED'. Tables of Tidemark have no partitions of their own; leave the clause out.
+error: line 1, column 36: expected BY, found '('. Write PARTITIONED BY (column, ...).
   CREATE TABLE t (a INT) PARTITIONED (a) WITH ('connector' = 'kafka')
-                         ^^^^^^^^^^^
+                                     ^
 ;
 -- a word that is not known
 CREATE TABLE t (a INT) WIHT ('connector' = 'kafka')
 =>
-error: line 1, column 24: expected COMMENT, WITH, LIKE or the end of the statement, found 'WIHT'. Options stand in WITH ('key' = 'value', ...).
+error: line 1, column 24: expected COMMENT, PARTITIONED BY, WITH, LIKE, AS or the end of the statement, found 'WIHT'. Options stand in WITH ('key' = 'value', ...).
   CREATE TABLE t (a INT) WIHT ('connector' = 'kafka')
                          ^^^^
 ;
@@ -366,7 +366,118 @@ error: line 1, column 24: LOCATION makes this a table of Spark's, which has no W
 -- a word that nothing explains
 CREATE TABLE t (a INT) QUICKLY
 =>
-error: line 1, column 24: expected COMMENT, WITH, LIKE or the end of the statement, found 'QUICKLY'.
+error: line 1, column 24: expected COMMENT, PARTITIONED BY, WITH, LIKE, AS or the end of the statement, found 'QUICKLY'.
   CREATE TABLE t (a INT) QUICKLY
                          ^^^^^^^
+;
+-- partitions of a table of files
+CREATE TABLE t (a INT, dt STRING, `h m` STRING) COMMENT 'log' PARTITIONED BY (dt, `h m`) WITH ('connector' = 'filesystem')
+=>
+CREATE TABLE t (
+  a INT,
+  dt STRING,
+  `h m` STRING
+) COMMENT 'log' PARTITIONED BY (dt, `h m`) WITH (
+  'connector' = 'filesystem'
+)
+;
+-- without WITH they are Spark's
+CREATE TABLE t (a INT) PARTITIONED BY (a)
+=>
+[Spark's] CREATE TABLE t (a INT) PARTITIONED BY (a)
+;
+-- with USING they are Spark's
+CREATE TABLE t (a INT) USING parquet PARTITIONED BY (a)
+=>
+[Spark's] CREATE TABLE t (a INT) USING parquet PARTITIONED BY (a)
+;
+-- with USING and WITH they are nobody's
+CREATE TABLE t (a INT) PARTITIONED BY (a) USING parquet WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 43: USING makes this a table of Spark's, which has no WITH. Write WITH ('connector' = 'the format') instead of USING.
+  CREATE TABLE t (a INT) PARTITIONED BY (a) USING parquet WITH ('connector' = 'filesystem')
+                                            ^^^^^
+;
+-- a watermark needs WITH
+CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) PARTITIONED BY (ts)
+=>
+error: line 1, column 58: PARTITIONED makes this a table of Spark's, which has no WATERMARK. Write WITH ('connector' = '...', ...) as well.
+  CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) PARTITIONED BY (ts)
+                                                           ^^^^^^^^^^^
+;
+-- a type, as in Hive
+CREATE TABLE t (a INT) PARTITIONED BY (dt STRING) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 43: a partition key has no type here. Declare it in the list of columns, and name it: PARTITIONED BY (column, ...).
+  CREATE TABLE t (a INT) PARTITIONED BY (dt STRING) WITH ('connector' = 'filesystem')
+                                            ^^^^^^
+;
+-- a partition key twice
+CREATE TABLE t (a INT) PARTITIONED BY (a, A) WITH ('connector' = 'filesystem')
+=>
+error: line 1, column 43: 'A' is named twice. Leave one out.
+  CREATE TABLE t (a INT) PARTITIONED BY (a, A) WITH ('connector' = 'filesystem')
+                                            ^
+;
+-- partitions of a copy
+CREATE TABLE t PARTITIONED BY (a) WITH ('path' = '/x') LIKE b (EXCLUDING PARTITIONS)
+=>
+CREATE TABLE t PARTITIONED BY (a) WITH (
+  'path' = '/x'
+) LIKE b (EXCLUDING PARTITIONS)
+;
+-- from a query, with a watermark and a key
+CREATE TABLE IF NOT EXISTS t (WATERMARK FOR ts AS ts, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka') AS WITH q AS (SELECT 1 AS id) SELECT * FROM q
+=>
+CREATE TABLE IF NOT EXISTS t (
+  WATERMARK FOR ts AS ts,
+  PRIMARY KEY (id) NOT ENFORCED
+) WITH (
+  'connector' = 'kafka'
+) AS WITH q AS (SELECT 1 AS id) SELECT * FROM q
+;
+-- from a query, with the columns in another order
+CREATE TABLE t (b, `a c`) WITH ('connector' = 'kafka') AS (SELECT 1 AS `a c`, 2 AS b)
+=>
+CREATE TABLE t (b, `a c`) WITH (
+  'connector' = 'kafka'
+) AS (SELECT 1 AS `a c`, 2 AS b)
+;
+-- from a query, with columns more
+CREATE TABLE t (n INT, m AS n + 1) WITH ('connector' = 'kafka') AS SELECT 1 AS a
+=>
+CREATE TABLE t (
+  n INT,
+  m AS n + 1
+) WITH (
+  'connector' = 'kafka'
+) AS SELECT 1 AS a
+;
+-- a watermark beside a query needs WITH
+CREATE TABLE t (WATERMARK FOR ts AS ts) AS SELECT 1
+=>
+error: line 1, column 41: AS makes this a table of Spark's, which has no WATERMARK. Write WITH ('connector' = '...', ...) as well.
+  CREATE TABLE t (WATERMARK FOR ts AS ts) AS SELECT 1
+                                          ^^
+;
+-- a copy of a query
+CREATE TABLE t WITH ('connector' = 'kafka') LIKE b AS SELECT 1
+=>
+error: line 1, column 52: LIKE and AS exclude each other. The columns are those of a table, or of a query.
+  CREATE TABLE t WITH ('connector' = 'kafka') LIKE b AS SELECT 1
+                                                     ^^
+;
+-- a query that is not one
+CREATE TABLE t WITH ('connector' = 'kafka') AS INSERT INTO a SELECT 1
+=>
+error: line 1, column 48: expected a query (SELECT, WITH, VALUES or '('), found 'INSERT'.
+  CREATE TABLE t WITH ('connector' = 'kafka') AS INSERT INTO a SELECT 1
+                                                 ^^^^^^
+;
+-- OR REPLACE with a query
+CREATE OR REPLACE TABLE t WITH ('connector' = 'kafka') AS SELECT 1 AS a
+=>
+error: line 1, column 1: a table of Tidemark's cannot be replaced. Write DROP TABLE IF EXISTS name first, then CREATE TABLE.
+  CREATE OR REPLACE TABLE t WITH ('connector' = 'kafka') AS SELECT 1 AS a
+  ^^^^^^^^^^^^^^^^^^^^^^^
 ;

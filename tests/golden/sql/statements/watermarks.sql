@@ -218,7 +218,7 @@ error: line 1, column 59: ‘ is a typographic quote, as word processors make th
 -- outside of the parentheses
 CREATE TABLE t (ts TIMESTAMP(3)) WATERMARK FOR ts AS ts WITH ('connector' = 'kafka')
 =>
-error: line 1, column 34: expected COMMENT, WITH, LIKE or the end of the statement, found 'WATERMARK'. A watermark stands in the list of columns.
+error: line 1, column 34: expected COMMENT, PARTITIONED BY, WITH, LIKE, AS or the end of the statement, found 'WATERMARK'. A watermark stands in the list of columns.
   CREATE TABLE t (ts TIMESTAMP(3)) WATERMARK FOR ts AS ts WITH ('connector' = 'kafka')
                                    ^^^^^^^^^
 ;

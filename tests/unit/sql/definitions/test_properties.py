@@ -45,6 +45,17 @@ def test_the_keys_are_those_of_flip_66():
     }
 
 
+def test_partition_keys_are_stored_by_their_names():
+    definition = table(
+        "CREATE TABLE t (a INT, `d.t` STRING, hm STRING) PARTITIONED BY (`d.t`, hm) WITH ('connector' = 'filesystem')"
+    )
+    properties = properties_of(definition)
+    assert properties["partition.keys"] == "`d.t`;hm"
+    assert definition_of(properties) == definition
+    del properties["partition.keys"]
+    assert definition_of(properties).partition_keys is None  # as older versions wrote it
+
+
 def test_a_type_that_is_not_known_is_left_out():
     properties = properties_of(
         table("CREATE TABLE t (ts TIMESTAMP(3), u TIMESTAMP(3), WATERMARK FOR ts AS ts, WATERMARK FOR u AS u)")

@@ -10,7 +10,7 @@ from datasources.errors import SqlError
 from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import (
-    AddWatermark,
+    AddElements,
     AlterTable,
     CreateTable,
     CreateView,
@@ -88,7 +88,7 @@ def test_places_are_no_part_of_equality():
     )
     assert isinstance(statement, AlterTable)
     assert isinstance(other, AlterTable)
-    assert isinstance(statement.action, AddWatermark)
+    assert isinstance(statement.action, AddElements)
     assert statement.action == other.action
 
 

@@ -133,7 +133,9 @@ def test_session_windows_are_asked_for_with_the_table_the_keys_and_the_gap():
 
 
 def test_session_windows_of_a_sub_query_are_asked_for_with_its_projection_and_filter():
-    text = "SELECT k FROM TABLE(SESSION((SELECT b.ts, k FROM bid b WHERE b.v > 3), DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    text = (
+        "SELECT k FROM TABLE(SESSION((SELECT b.ts, k FROM bid b WHERE b.v > 3), DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    )
     plan, relations = planned(text)
     layer = RowLayer(items=("b.ts", "k"), alias="b", condition="b.v > 3")
     assert relations.sessions == [(TableRows(use=plan.uses[0], layers=(layer,)), (), "ts", 60_000)]
@@ -149,7 +151,9 @@ def test_session_windows_of_a_sub_query_are_asked_for_with_its_projection_and_fi
     ],
 )
 def test_session_windows_of_other_rows_than_a_table_s_are_refused(rows):
-    with pytest.raises(SqlError, match="SESSION windows of a stream are made of the rows of one table|no time attribute"):
+    with pytest.raises(
+        SqlError, match="SESSION windows of a stream are made of the rows of one table|no time attribute"
+    ):
         planned(f"SELECT k FROM TABLE(SESSION(({rows}), DESCRIPTOR(ts), INTERVAL '1' MINUTE))")
 
 

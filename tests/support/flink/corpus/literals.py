@@ -1,0 +1,214 @@
+"""Literals: their types and values, and those that are malformed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.support.flink.corpus.forms import lines
+
+EXPRESSIONS: Final = lines(
+    r"""
+    # whole numbers
+    0
+    1
+    -1
+    127
+    128
+    2147483647
+    2147483648
+    -2147483648
+    -2147483649
+    9223372036854775807
+    9223372036854775808
+    -9223372036854775808
+    -9223372036854775809
+    99999999999999999999999999999999999999
+    999999999999999999999999999999999999999
+    007
+    0x1F
+    1_000
+    5L
+    +5
+    # exact and approximate numbers
+    1.
+    .5
+    1.0
+    1.50
+    0.001
+    -0.0
+    123456789012345678901234567890.12345678
+    0.00000000000000000000000000000000000001
+    0.000000000000000000000000000000000000001
+    1e0
+    1E3
+    1e-3
+    1.5e2
+    .5e1
+    1e308
+    1e309
+    1e400
+    1e-400
+    -1.5e-10
+    1e
+    1.5f
+    1.5d
+    5.00E0
+    # texts
+    ''
+    ' '
+    'a'
+    'it''s'
+    'a\nb'
+    'a"b'
+    'é😀'
+    "a"
+    `a`
+    U&'\00e9'
+    U&'\+01F600'
+    U&'d!0061t' UESCAPE '!'
+    U&'\zz'
+    N'abc'
+    _UTF8'abc'
+    _UTF16'abc'
+    _LATIN1'abc'
+    'a' 'b'
+    'a'
+    E'a\n'
+    X'616263'
+    x'ff'
+    X''
+    X'6'
+    X'zz'
+    B'01'
+    # booleans and NULL
+    TRUE
+    FALSE
+    true
+    UNKNOWN
+    NULL
+    CAST(NULL AS INT)
+    CAST(NULL AS STRING)
+    # dates and times
+    DATE '2024-02-29'
+    DATE '0001-01-01'
+    DATE '9999-12-31'
+    DATE '1582-10-10'
+    DATE '2024-02-30'
+    DATE '2023-02-29'
+    DATE '2024-2-9'
+    DATE '2024'
+    DATE '10000-01-01'
+    DATE '0000-01-01'
+    DATE ''
+    DATE 'abc'
+    DATE ' 2024-02-29 '
+    TIME '12:34:56'
+    TIME '12:34:56.7'
+    TIME '12:34:56.789'
+    TIME '12:34:56.123456789'
+    TIME '00:00:00'
+    TIME '23:59:59'
+    TIME '24:00:00'
+    TIME '12:34'
+    TIME '1:2:3'
+    TIME 'abc'
+    TIMESTAMP '2024-02-29 12:34:56'
+    TIMESTAMP '2024-02-29 12:34:56.7'
+    TIMESTAMP '2024-02-29 12:34:56.789'
+    TIMESTAMP '2024-02-29 12:34:56.700'
+    TIMESTAMP '2024-02-29 12:34:56.789123'
+    TIMESTAMP '2024-02-29 12:34:56.789123456'
+    TIMESTAMP '2024-02-29 12:34:56.7891234567'
+    TIMESTAMP '2024-02-29'
+    TIMESTAMP '2024-02-29 12:34'
+    TIMESTAMP '2024-02-29T12:34:56'
+    TIMESTAMP '2024-02-29 12:34:56Z'
+    TIMESTAMP '2024-02-30 00:00:00'
+    TIMESTAMP '2024-02-29 24:00:00'
+    TIMESTAMP '0001-01-01 00:00:00'
+    TIMESTAMP '9999-12-31 23:59:59.999'
+    TIMESTAMP '1582-10-10 00:00:00'
+    TIMESTAMP '1969-12-31 23:59:59.999'
+    TIMESTAMP '2025-03-09 02:30:00'
+    TIMESTAMP '2024-2-9 1:2:3'
+    TIMESTAMP ''
+    TIMESTAMP WITH LOCAL TIME ZONE '2024-02-29 12:34:56'
+    TIMESTAMP WITH TIME ZONE '2024-02-29 12:34:56 UTC'
+    TIMESTAMP_LTZ '2024-02-29 12:34:56'
+    DATETIME '2024-02-29 12:34:56'
+    {d '2024-02-29'}
+    {ts '2024-02-29 12:34:56'}
+    {t '12:34:56'}
+    # intervals of months
+    INTERVAL '1' YEAR
+    INTERVAL '99' YEAR
+    INTERVAL '100' YEAR
+    INTERVAL '100' YEAR(3)
+    INTERVAL '1' MONTH
+    INTERVAL '99' MONTH
+    INTERVAL '100' MONTH
+    INTERVAL '999' MONTH(3)
+    INTERVAL '1-2' YEAR TO MONTH
+    INTERVAL '-1-2' YEAR TO MONTH
+    INTERVAL -'1-2' YEAR TO MONTH
+    INTERVAL '1-12' YEAR TO MONTH
+    INTERVAL '1-11' YEAR TO MONTH
+    INTERVAL '1' QUARTER
+    INTERVAL '5' YEARS
+    INTERVAL '1' MONTHS
+    # intervals of milliseconds
+    INTERVAL '1' WEEK
+    INTERVAL '1' DAY
+    INTERVAL '99' DAY
+    INTERVAL '100' DAY
+    INTERVAL '100' DAY(3)
+    INTERVAL '-1' DAY
+    INTERVAL -'1' DAY
+    INTERVAL '1' DAYS
+    INTERVAL '1' HOUR
+    INTERVAL '99' HOUR
+    INTERVAL '100' HOUR
+    INTERVAL '100' HOUR(3)
+    INTERVAL '1' MINUTE
+    INTERVAL '100' MINUTE
+    INTERVAL '1' SECOND
+    INTERVAL '1.5' SECOND
+    INTERVAL '1.123456' SECOND
+    INTERVAL '1.123456789' SECOND
+    INTERVAL '0.001' SECOND
+    INTERVAL '1.5' SECOND(2, 1)
+    INTERVAL '1.55' SECOND(2, 1)
+    INTERVAL '100' SECOND
+    INTERVAL '1 2' DAY TO HOUR
+    INTERVAL '1 2:3' DAY TO MINUTE
+    INTERVAL '1 02:03' DAY TO MINUTE
+    INTERVAL '1 02:03:04' DAY TO SECOND
+    INTERVAL '1 02:03:04.567' DAY TO SECOND
+    INTERVAL '10 00:00:00.004' DAY TO SECOND
+    INTERVAL '-1 02:03:04.567' DAY TO SECOND
+    INTERVAL '1:2' HOUR TO MINUTE
+    INTERVAL '01:02:03' HOUR TO SECOND
+    INTERVAL '01:02:03.004' HOUR TO SECOND
+    INTERVAL '2:3' MINUTE TO SECOND
+    INTERVAL '02:03.004' MINUTE TO SECOND
+    INTERVAL '1:60' HOUR TO MINUTE
+    INTERVAL '1 24' DAY TO HOUR
+    INTERVAL 'abc' DAY
+    INTERVAL '1.5' DAY
+    INTERVAL 1 DAY
+    INTERVAL '1 day'
+    INTERVAL '1' MILLISECOND
+    INTERVAL '1' MICROSECOND
+    # constructed
+    ARRAY[1, 2]
+    ARRAY[]
+    MAP['a', 1]
+    MAP[]
+    ROW(1, 'a')
+    (1, 'a')
+    ROW()
+    MULTISET[1, 2]
+    ARRAY[INTERVAL '1' DAY]
+    (1)
+    """
+)
