@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta docs wheels sbom lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta nexmark nexmark-quick docs wheels sbom lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -89,6 +89,12 @@ bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's tempora
 
 bench-changelog: setup java  ## queries whose rows change, beside Flink in two forms; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.changelog
+
+nexmark: setup java  ## Nexmark's queries on Tidemark, Flink and plain Spark: results beside DuckDB's, then costs; hours
+	@$(BIN)/python -m benchmarks.nexmark --save
+
+nexmark-quick: setup java  ## six of Nexmark's queries on a million events; the last line is JSON
+	@$(BIN)/python -m benchmarks.nexmark --quick
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC, connectorx and Flink CDC, binlog; ten minutes; the last line is JSON
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'

@@ -1,0 +1,1 @@
+"""The queries' results: DuckDB computes them from the Parquet files (`expected`), `comparison` compares a side's."""

@@ -1,0 +1,3 @@
+SELECT *, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC) AS rank_number
+FROM bid
+QUALIFY rank_number <= 10
