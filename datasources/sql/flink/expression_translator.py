@@ -216,9 +216,10 @@ class ExpressionTranslator:
         return _with(base, f"{base.inside(ATOM)}.{name_text(found.name)}", found.type)
 
     def _unary(self, node: Unary, scope: Scope) -> Value:
-        if node.operator == "-" and isinstance(node.operand, Literal) and is_family(node.operand.type, "numeric"):
-            return negative_literal(node.operand.value)
-        value = self.of(node.operand, scope)
+        operand = node.operand
+        if node.operator == "-" and isinstance(operand, Literal) and _is_number(operand):
+            return negative_literal(operand.value)
+        value = self.of(operand, scope)
         if node.operator == "NOT":
             return negated(value)
         return negative(value) if node.operator == "-" else value
@@ -513,6 +514,11 @@ _LITERALS: Final[Mapping[str, Callable[[str, Literal], str]]] = {
     "TIMESTAMP_LTZ": _timestamp_text,
 }
 """How a literal is written in Spark SQL, by its type; others as they are."""
+
+
+def _is_number(literal: Literal) -> bool:
+    """Whether a literal is a number; the word NULL is of every family."""
+    return literal.type.root != "NULL" and is_family(literal.type, "numeric")
 
 
 def is_integer(value: Value) -> bool:

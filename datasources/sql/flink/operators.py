@@ -94,6 +94,8 @@ def negative(value: Value) -> Value:
     Raises:
         Refused: it is no number and no INTERVAL.
     """
+    if value.type.root == "NULL":
+        return value
     if is_family(value.type, "integer"):
         zero = Value(text="0" if value.type.root != "BIGINT" else "0L", type=value.type, constant="0")
         return _of_integers("-", zero, value, value.type)

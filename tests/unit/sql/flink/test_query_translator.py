@@ -127,6 +127,10 @@ def test_unnest_is_a_lateral_explode() -> None:
     assert _translated(text) == "SELECT i, tag FROM t CROSS JOIN LATERAL explode(tags) AS u (tag)"
 
 
+def test_a_minus_before_null_is_null() -> None:
+    assert _translated("SELECT -CAST(NULL AS INT) AS x, COALESCE(-NULL, 1) AS y FROM t").startswith("SELECT ")
+
+
 def test_fetch_first_is_limit() -> None:
     assert _translated("SELECT i FROM t ORDER BY i FETCH FIRST 3 ROWS ONLY").endswith("ORDER BY i LIMIT 3")
 
