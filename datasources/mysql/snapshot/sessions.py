@@ -21,7 +21,7 @@ from datasources.errors import OptionError
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.config.mysql_options import SnapshotLocking
 from datasources.mysql.connection.connection import connect
-from datasources.mysql.connection.connection_errors import explain
+from datasources.mysql.connection.connection_errors import ConnectionLost, explain
 from datasources.mysql.connection.server_dialect import read_variables, server_version
 from datasources.mysql.snapshot.barrier import open_locked_snapshot, open_positioned_snapshot, wait_until_visible
 from datasources.mysql.snapshot.requests import SnapshotSettings
@@ -85,11 +85,22 @@ class ReadSession:
         return BinlogPosition(*position)
 
     def end(self) -> None:
-        """End a read."""
-        if self._is_inside:
-            self._is_inside = False
-            if self.connection.open:  # else its transaction ended with it
-                self.connection.rollback()
+        """End a read.
+
+        Raises:
+            ConnectionLost: The connection broke since the last row.
+        """
+        if not self._is_inside:
+            return
+        self._is_inside = False
+        if not self.connection.open:  # its transaction ended with it
+            return
+        try:
+            self.connection.rollback()
+        except pymysql.MySQLError as error:
+            self.connection.close()
+            reason = explain(error, doing="ending a read", server=str(self._settings.connection)).message
+            raise ConnectionLost(f"the connection broke after rows were read: {reason}") from error
 
     def limit(self, select_ms: int) -> None:
         """Set the server's time limit for SELECTs, in milliseconds."""
