@@ -1,11 +1,13 @@
 """What a query costs: CPU of the driver's JVM and everything that it started, and the memory of the largest worker.
 
 CPU is user + system time from the kernel's accounting, children that ended included. The broker, the producer and the
-benchmark's own process are not descendants of that JVM and do not count.
+benchmark's own process are not descendants of that JVM and do not count. Python workers outlive the daemon that started
+them for a moment; the kernel then gives them to this process, so that their time is not lost.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import threading
@@ -18,6 +20,9 @@ __all__ = ["UsageSampler", "cpu_seconds", "jvm_of_this_process", "load_average",
 
 _IDLE: Final = 1.0
 """The largest load of an idle machine."""
+_SET_CHILD_SUBREAPER: Final = 36
+_descendants: Final[set[psutil.Process]] = set()
+"""Of measured JVMs, also those that this process has adopted."""
 
 
 def jvm_of_this_process() -> psutil.Process:
@@ -30,14 +35,23 @@ def jvm_of_this_process() -> psutil.Process:
 
 def cpu_seconds(root: psutil.Process) -> float:
     """Return CPU seconds of a process and all its descendants, those that ended included."""
+    _adopt_orphans()
+    now = root.children(recursive=True)
+    _descendants.update(now)
     total = 0.0
-    for process in [root, *root.children(recursive=True)]:
+    for process in {root, *now, *_descendants.intersection(psutil.Process().children())}:
         try:
             times = process.cpu_times()
         except psutil.NoSuchProcess:
             continue  # it ended: from now on its parent's children_* hold its time
         total += times.user + times.system + times.children_user + times.children_system
     return total
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of descendants whose parent ends; only Linux can."""
+    if platform.system() == "Linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def load_average() -> float:
@@ -85,7 +99,9 @@ class UsageSampler:
     def _run(self) -> None:
         while not self._stop.wait(0.2):
             self.peak_jvm_mb = max(self.peak_jvm_mb, self.root.memory_info().rss / 1e6)
-            for child in self.root.children(recursive=True):
+            children = self.root.children(recursive=True)
+            _descendants.update(children)
+            for child in children:
                 try:
                     if "python" in child.name():
                         self.peak_worker_mb = max(self.peak_worker_mb, child.memory_info().rss / 1e6)

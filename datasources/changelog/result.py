@@ -205,11 +205,10 @@ class UnpackNetChanges:
 
 
 def _key_codes(rows: pa.Table, key: tuple[str, ...]) -> Ints:
-    """Return a code per row, equal where the key is."""
+    """Return a code per row, equal where the key is: 0 to the number of keys - 1, for arrays of that length."""
     column = rows.column(key[0]) if len(key) == 1 else None
-    if column is None or column.null_count or not pa.types.is_integer(column.type):
-        return row_codes(rows, list(key))
-    values = ints(rows, key[0])
+    is_number = column is not None and not column.null_count and pa.types.is_integer(column.type)
+    values = ints(rows, key[0]) if is_number else row_codes(rows, list(key))
     order = stable_order(values)
     codes = np.empty(len(order), dtype=np.int64)
     codes[order] = np.cumsum(run_starts(values[order])) - 1

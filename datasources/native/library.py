@@ -48,6 +48,7 @@ class NativeLibrary:
         self._packets = function(library, "tidemark_packets", "piipi")
         self._values = function(library, "tidemark_values", "pppiippppp")
         self._crc32 = function(library, "tidemark_crc32", "pppi")
+        self._byte_hashes = function(library, "tidemark_byte_hashes", "ppiip")
         library.tidemark_prepare()
         self.kafka = KafkaFetch(library)
         self.json = JsonRows(library)
@@ -98,6 +99,15 @@ class NativeLibrary:
         begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
         found = self._crc32(address(data), address(begins), address(ends), len(begins))
         return None if found == len(begins) else int(found)
+
+    def byte_hashes(self, data: Bytes, offsets: npt.NDArray[np.int32], factor: int) -> npt.NDArray[np.uint64]:
+        """Return the polynomial of each text: (byte + 1) * factor ** position, from 1 on, modulo 2**64.
+
+        Text number i has the bytes from ``offsets[i]`` to ``offsets[i + 1]``.
+        """
+        hashes = np.empty(len(offsets) - 1, np.uint64)
+        self._byte_hashes(address(data), address(offsets), len(hashes), factor, address(hashes))
+        return hashes
 
 
 def native() -> NativeLibrary | None:

@@ -188,3 +188,17 @@ int64_t tidemark_crc32(const uint8_t *data, const int64_t *begins, const int64_t
         if (crc32_of(data + begins[i], ends[i] - begins[i]) != (uint32_t)little(data + ends[i], 4)) return i;
     return count;
 }
+
+/* The polynomial of each text: (byte + 1) times the factor to the power of its position, from 1 on, modulo 2^64.
+ *
+ * Text number i lies between `offsets[i]` and `offsets[i + 1]`. Returns how many there are. */
+int64_t tidemark_byte_hashes(const uint8_t *data, const int32_t *offsets, int64_t count, int64_t factor,
+                             uint64_t *hashes) {
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t hash = 0, power = (uint64_t)factor;
+        for (int32_t at = offsets[i]; at < offsets[i + 1]; at++, power *= (uint64_t)factor)
+            hash += ((uint64_t)data[at] + 1) * power;
+        hashes[i] = hash;
+    }
+    return count;
+}

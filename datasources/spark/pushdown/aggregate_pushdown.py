@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from datasources.spark.options.aggregation_options import AggregationOption, KeyOption
+from datasources.spark.plans import plan_walk
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.partial_calls import PartialCalls
@@ -56,7 +57,7 @@ def push_aggregates(df: DataFrame, *, row_watermark: str) -> PushDown:
     """
     catalyst = Catalyst(df.sparkSession)
     plan = catalyst.without_unused_ctes(catalyst.plan(df))
-    search = _Search(catalyst, row_watermark, items(plan.collectLeaves()), df.isStreaming)
+    search = _Search(catalyst, row_watermark, plan, df.isStreaming)
     found = search.rewritten(plan)
     return PushDown(frame=df if found is plan else catalyst.frame(found), scans=tuple(search.scans))
 
@@ -65,9 +66,10 @@ def push_aggregates(df: DataFrame, *, row_watermark: str) -> PushDown:
 class _Search:
     catalyst: Catalyst
     row_watermark: str
-    leaves: list[Any]
+    plan: Any
     is_streaming: bool
     scans: list[ScanAggregates] = field(default_factory=list)
+    shared: list[tuple[_Request, Any]] = field(default_factory=list)
 
     def rewritten(self, node: Any) -> Any:
         """Return a plan with its Aggregates pushed down; the very same object where nothing changes."""
@@ -88,18 +90,80 @@ class _Search:
             self.scans.append(ScanAggregates(options=source_options(leaves[0]), reason=str(reason)))
 
     def _pushed(self, aggregate: Any) -> Any:
+        taken = self._taken(aggregate)
+        request = taken.request()
+        uses = sum(leaf.equals(request.leaf) for leaf in items(self.plan.collectLeaves()))
+        if uses == 1:
+            partials = taken.partials(request, self.row_watermark)
+        else:
+            partials = self._shared_partials(taken, request, uses)
+        found = taken.above(partials)
+        self.scans.append(_described(request))
+        return found
+
+    def _shared_partials(self, taken: _Aggregate, request: _Request, uses: int) -> Any:
+        """Return partial aggregates of a table that is read several times: the same node, which Spark plans once.
+
+        Raises:
+            NotPushed: some of the others need something else of the table.
+        """
+        known = next((partials for other, partials in self.shared if other.equals(request)), None)
+        if known is not None:
+            return known
+        alike = [other for other, needed in self._requests() if needed.equals(request)]
+        if len(alike) != uses:
+            raise NotPushed("the table is read more than once in the query, and not each time for the same aggregates")
+        partials = taken.partials(request, self.row_watermark)
+        for other in alike:  # all or none: else the table would become two sources, and a checkpoint has one
+            other.above(partials)
+        self.shared.append((request, partials))
+        return partials
+
+    def _requests(self) -> Iterator[tuple[_Aggregate, _Request]]:
+        """Give the Aggregates of the query that can be pushed down, and what each needs of its table."""
+        for node in plan_walk.nodes(self.plan):
+            if kind(node) == "Aggregate":
+                try:
+                    taken = self._taken(node)
+                    yield taken, taken.request()
+                except NotPushed:
+                    continue
+
+    def _taken(self, aggregate: Any) -> _Aggregate:
         (child,) = items(aggregate.children())
         expand = child if kind(child) == "Expand" else None
         below = child if expand is None else expand.child()
-        rows = self._rows(below)
-        if sum(leaf.equals(rows.leaf) for leaf in self.leaves) != 1:
-            raise NotPushed("the table is read more than once in the query")
-        return _Aggregate(self.catalyst, aggregate, expand, rows).pushed(self.row_watermark, self.scans)
+        return _Aggregate(self.catalyst, aggregate, expand, self._rows(below))
 
     def _rows(self, below: Any) -> TableRows:
         if self.is_streaming:
             return windowed_rows(self.catalyst, below, self.row_watermark)
         return table_rows(self.catalyst, below)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What an Aggregate needs of its table.
+
+    Attributes:
+        leaf: the source's node.
+        option: which partial aggregates.
+        condition: which rows count, as Spark SQL; None = all.
+        leaves_rows_out: whether Spark leaves out rows by their window.
+    """
+
+    leaf: Any
+    option: AggregationOption
+    condition: str | None
+    leaves_rows_out: bool
+
+    def equals(self, other: _Request) -> bool:
+        """Whether the same partial aggregates serve both."""
+        return bool(self.leaf.equals(other.leaf)) and (self.option, self.condition, self.leaves_rows_out) == (
+            other.option,
+            other.condition,
+            other.leaves_rows_out,
+        )
 
 
 class _Aggregate:
@@ -117,14 +181,20 @@ class _Aggregate:
         self._whole: list[tuple[Any, str]] = []
         self._attributes: list[tuple[Any, str]] = []
 
-    def pushed(self, row_watermark: str, scans: list[ScanAggregates]) -> Any:
-        """Return the Aggregate of partial aggregates, and note it."""
+        self._outside: dict[int, Any] = {}
+
+    def request(self) -> _Request:
+        """Return what it needs of the table. Called once, before the rest.
+
+        Raises:
+            NotPushed: the reader cannot compute it.
+        """
         rows = self._rows
         self._calls.add(self._results)
         if not self._calls.calls:
             raise NotPushed("nothing is aggregated")
-        outside = self._outside_of_calls()
-        self._choose_keys(outside)
+        self._outside = self._outside_of_calls()
+        self._choose_keys(self._outside)
         texts = [rows.text(each) for each in rows.conditions]
         condition = " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
         option = AggregationOption(
@@ -133,20 +203,23 @@ class _Aggregate:
             calls=tuple(self._calls.calls),
             keeps_row_watermarks=isinstance(rows, WindowedRows) and rows.row_watermark is not None,
         )
-        found = self._above(self._partials(option, condition, row_watermark), outside)
-        scans.append(_described(rows, option, condition))
-        return found
+        leaves_rows_out = isinstance(rows, WindowedRows) and rows.leaves_rows_out
+        return _Request(leaf=rows.leaf, option=option, condition=condition, leaves_rows_out=leaves_rows_out)
 
-    def _partials(self, option: AggregationOption, condition: str | None, row_watermark: str) -> Any:
-        """Return the plan of the partial aggregates."""
+    def partials(self, request: _Request, row_watermark: str) -> Any:
+        """Return the plan of the partial aggregates.
+
+        Raises:
+            NotPushed: the reader cannot compute them with Spark's own result.
+        """
         rows = self._rows
         if not isinstance(rows, WindowedRows):
-            return partial_table(self._catalyst, rows.leaf, option, condition=condition)
+            return partial_table(self._catalyst, rows.leaf, request.option, condition=request.condition)
         frame = partial_frame(
             self._catalyst,
             rows.leaf,
-            option,
-            condition=condition,
+            request.option,
+            condition=request.condition,
             row_watermark=None if rows.row_watermark is None else row_watermark,
             leaves_rows_out=rows.leaves_rows_out,
         )
@@ -201,8 +274,12 @@ class _Aggregate:
         self._keys.append(KeyOption(name=name, value=self._rows.text(value)))
         return name
 
-    def _above(self, partials: Any, outside: dict[int, Any]) -> Any:
-        """Return the Aggregate above the nodes of the window and GROUPING SETS, above partial aggregates."""
+    def above(self, partials: Any) -> Any:
+        """Return the Aggregate above the nodes of the window and GROUPING SETS, above partial aggregates.
+
+        Raises:
+            NotPushed: the reader has another type for something.
+        """
         catalyst = self._catalyst
         columns = {str(each.name()): each for each in items(partials.output())}
         calls = [columns[each.name] for each in self._calls.calls]
@@ -210,7 +287,7 @@ class _Aggregate:
         whole = {name: columns[name] for _, name in self._whole}
         node = catalyst.project([*self._columns_again(columns), *whole.values(), *calls], node)
         if self._expand is not None:
-            node = self._expand_again(node, outside, calls)
+            node = self._expand_again(node, self._outside, calls)
         grouping = [self._with_whole(each, whole) for each in self._grouping]
         results = [self._calls.combined(self._with_whole(each, whole), columns) for each in self._results]
         return catalyst.aggregate(self._aggregate, grouping, results, node)
@@ -274,14 +351,14 @@ def _require_type(new: Any, old: Any) -> None:
         raise NotPushed(f"{old.sql()} is {old.dataType().sql()} in Spark and {new.dataType().sql()} in the reader")
 
 
-def _described(rows: TableRows, option: AggregationOption, condition: str | None) -> ScanAggregates:
+def _described(request: _Request) -> ScanAggregates:
     return ScanAggregates(
-        options=source_options(rows.leaf),
-        groups=tuple(key.value for key in option.keys),
+        options=source_options(request.leaf),
+        groups=tuple(key.value for key in request.option.keys),
         aggregates=tuple(
             f"{call.function.name}({call.argument or '*'})"
             + ("" if call.condition is None else f" FILTER (WHERE {call.condition})")
-            for call in option.calls
+            for call in request.option.calls
         ),
-        filter=condition,
+        filter=request.condition,
     )

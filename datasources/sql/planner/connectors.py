@@ -42,6 +42,7 @@ class Connector:
         is_filesystem: whether the format is that of the option `format`, and options are those of Flink's files.
         is_changelog: whether its rows change earlier ones, whatever its options.
         has_history: whether a batch gives all versions of its rows.
+        sink_options: what only INSERT obeys, of a table that can be read too.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Connector:
     is_filesystem: bool = False
     is_changelog: bool = False
     has_history: bool = True
+    sink_options: frozenset[str] = frozenset()
 
     @property
     def source(self) -> type[ScanSource] | None:
@@ -101,14 +103,24 @@ class Connector:
         return self.data_source is not None
 
 
+_KAFKA_SINK_OPTIONS = frozenset(
+    {"sink.delivery-guarantee", "sink.parallelism", "sink.partitioner", "sink.semantic", "sink.transactional-id-prefix"}
+)
+
 _OURS = {
-    "kafka": Connector(name="kafka", format_name="tidemark-kafka", data_source=KafkaDataSource),
+    "kafka": Connector(
+        name="kafka",
+        format_name="tidemark-kafka",
+        data_source=KafkaDataSource,
+        sink_options=_KAFKA_SINK_OPTIONS | {"sink.transaction-naming-strategy"},
+    ),
     "upsert-kafka": Connector(
         name="upsert-kafka",
         format_name="tidemark-kafka",
         data_source=KafkaDataSource,
         options={"scan.upsert": "true", "scan.startup.mode": "earliest-offset"},  # a table, not its newest changes
         is_changelog=True,
+        sink_options=_KAFKA_SINK_OPTIONS | {"sink.buffer-flush.interval", "sink.buffer-flush.max-rows"},
     ),
     "mysql-cdc": Connector(
         name="mysql-cdc",

@@ -18,7 +18,8 @@ READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestam
 
 def scan_options(scan: TableScan) -> dict[str, str]:
     """Return the options for a connector of ours. Keys in lower case; secrets are those of `scan.options`."""
-    options = {**scan.connector.options, **lower_keys(scan.options)}
+    given = {key: value for key, value in lower_keys(scan.options).items() if key not in scan.connector.sink_options}
+    options = {**scan.connector.options, **given}
     if scan.columns:
         options["schema"] = _ddl(scan)
     if scan.primary_key and "scan.upsert" in options:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pyarrow as pa
 import pytest
 
@@ -71,3 +73,14 @@ def test_cells_become_changes_of_chosen_columns(is_net):
 
 def test_a_partition_without_rows_gives_nothing():
     assert list(NetChanges(key=None)(iter([]))) == []
+
+
+def test_a_key_of_two_columns_takes_memory_by_rows_not_by_possible_keys():
+    rows = [(at, 3_000 - at, "x", 1) for at in range(3_000)]
+    tracemalloc.start()
+    try:
+        found = net(rows, key=("c0", "c1"))
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert len(found) == len(rows)

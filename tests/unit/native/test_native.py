@@ -210,7 +210,7 @@ def test_it_can_be_switched_off(monkeypatch):
 )
 @pytest.mark.usefixtures("library")
 def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, caplog, source, reason):
-    names = ("prepare", "packets", "values", "crc32", "kafka_fetch", "kafka_drop")
+    names = ("prepare", "packets", "values", "crc32", "byte_hashes", "kafka_fetch", "kafka_drop")
     before = "\n".join(f"void tidemark_{name}(void) {{}}" for name in names)
     (tmp_path / "other.c").write_text(source.format(before=before) if "{before}" in source else source)
     command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", tmp_path / "other.so", tmp_path / "other.c"]
@@ -219,3 +219,14 @@ def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, caplog, s
     monkeypatch.setenv("TIDEMARK_NATIVE", str(tmp_path / "other.so"))
     assert native() is None
     assert reason in caplog.text
+
+
+@given(texts=st.lists(st.binary(max_size=60)), before=st.binary(max_size=5), factor=st.integers(1, 2**40))
+def test_hashes_of_texts_are_polynomials_of_their_bytes(library, texts, before, factor):
+    ends = np.cumsum([len(before), *map(len, texts)]).astype(np.int32)
+    expected = [
+        sum((byte + 1) * pow(factor, at, 1 << 64) for at, byte in enumerate(text, start=1)) % (1 << 64)
+        for text in texts
+    ]
+    data = np.frombuffer(b"".join([before, *texts]), np.uint8)
+    assert library.byte_hashes(data, ends, factor).tolist() == expected

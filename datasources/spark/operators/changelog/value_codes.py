@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from datasources.native import native
 from datasources.spark.operators.buckets.partition_keys import canonical_floats, python_values, value_key
 from datasources.spark.operators.changelog.changes import Ints
 
@@ -142,9 +143,13 @@ def _words(array: Any, per_value: int) -> Hashes:
 def _byte_hashes(array: Any) -> Hashes:
     """Return the hashes of texts as sequences of bytes."""
     array = pa.concat_arrays([array.fill_null(b"" if pa.types.is_binary(array.type) else "")])
-    offsets = np.frombuffer(array.buffers()[1] or bytes(4), dtype=np.int32).astype(np.int64)
-    data = np.frombuffer(array.buffers()[2] or b"", dtype=np.uint8).astype(np.uint64)
-    return _sequence_hashes(data, offsets[array.offset : array.offset + len(array) + 1])
+    offsets = np.frombuffer(array.buffers()[1] or bytes(4), dtype=np.int32)
+    offsets = offsets[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(array.buffers()[2] or b"", dtype=np.uint8)
+    library = native()
+    if library is None:
+        return _sequence_hashes(data.astype(np.uint64), offsets.astype(np.int64))
+    return _with_lengths(library.byte_hashes(data, offsets, int(_BYTE_FACTOR)), np.diff(offsets))
 
 
 def _sequence_hashes(items: Hashes, offsets: Ints) -> Hashes:
@@ -156,6 +161,10 @@ def _sequence_hashes(items: Hashes, offsets: Ints) -> Hashes:
         powers = np.cumprod(np.full(int(lengths.max()), _BYTE_FACTOR))
         at = np.arange(len(items)) - np.repeat(starts, lengths)
         hashes[filled] = np.add.reduceat((items + np.uint64(1)) * powers[at], starts[filled])
+    return _with_lengths(hashes, lengths)
+
+
+def _with_lengths(hashes: Hashes, lengths: NDArray[np.integer]) -> Hashes:
     return mixed_hashes([hashes, lengths.astype(np.uint64)])
 
 

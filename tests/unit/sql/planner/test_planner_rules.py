@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from datasources.errors import OptionError
@@ -35,3 +37,18 @@ def test_headers_are_a_metadata_column_in_sql(where):
     case = PlannerCase(file="f", number=1, reason="", statement=statement, expected="", hints=hints)
     with pytest.raises(OptionError, match="'includeHeaders': in SQL that is a column METADATA FROM 'headers'"):
         plan_case(case, until="f")
+
+
+@pytest.mark.parametrize("connector", ["kafka", "upsert-kafka"])
+def test_options_of_the_sink_do_not_reach_the_reader(connector):
+    """As in Flink, where a table is a source and a sink; a name that its sink does not have is refused."""
+    own = "'SINK.parallelism' = '2', 'sink.partitioner' = 'round-robin', 'sink.transactional-id-prefix' = 'x'"
+    format_name = (
+        "'value.format' = 'json', 'key.format' = 'json'" if connector == "upsert-kafka" else "'format' = 'json'"
+    )
+    options = f"'connector' = '{connector}', 'topic' = 't', 'kafka.bootstrap.servers' = 'b:1', {format_name}, {own}"
+    statement = f"CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ({options})"
+    case = PlannerCase(file="f", number=1, reason="", statement=statement, expected="")
+    assert plan_case(case, until=RULES[-1].__name__)
+    with pytest.raises(OptionError, match="'sink.x'"):
+        plan_case(replace(case, statement=statement.replace("sink.partitioner", "sink.x")), until="")

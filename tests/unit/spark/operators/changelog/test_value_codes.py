@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasources.spark.operators.changelog.value_codes import (
     canonical_values,
@@ -81,3 +83,12 @@ def test_hashes_are_those_of_stored_states(kind, values, hashes):
 def test_hashes_of_slices_are_those_of_their_values(kind, values, hashes):
     array = pa.array([*values, *values], type=kind)[len(values) :]
     assert value_hashes(array).tolist() == hashes
+
+
+@given(values=st.lists(st.none() | st.text(max_size=40)), first=st.integers(0, 5))
+def test_hashes_do_not_depend_on_the_library(values, first):
+    array = pa.array(values, type=pa.string()).slice(first)
+    hashes = value_hashes(array).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEMARK_NATIVE", "off")
+        assert value_hashes(array).tolist() == hashes
