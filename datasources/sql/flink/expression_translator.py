@@ -298,7 +298,8 @@ class ExpressionTranslator:
             pairs = [Binary(operator="=", left=node.operand, right=each, region=node.region) for each in node.items]
             found = reduce(partial(joined, "OR"), [self._same_rows(each, scope) for each in pairs])
             return negated(found) if node.is_negated else found
-        value, items = self.of(node.operand, scope), [self.of(each, scope) for each in node.items]
+        value = self.of(node.operand, scope)
+        items = [_in_type_of(value, self.of(each, scope)) for each in node.items]
         kind = common_type(each.type for each in (value, *items))
         if kind is not None and not is_family(kind, "approximate"):
             texts = ", ".join(digits_of(each).text for each in items)
@@ -475,6 +476,14 @@ def _number_text(text: str, node: Literal) -> str:
     if int(node.value.rstrip(".")) > _MAX_BIGINT:
         raise Refused("the number is out of the range of BIGINT")
     return text.rstrip(".")
+
+
+def _in_type_of(value: Value, item: Value) -> Value:
+    """Return a constant of IN under the type of the value, as Flink's planner has it."""
+    is_decimal = item.constant is not None and item.type.root == "DECIMAL"
+    if not is_decimal or value.constant is not None or value.type.root not in {"FLOAT", "INT"}:
+        return item
+    return cast(item, value.type)
 
 
 def _interval_text(text: str, node: Literal) -> str:

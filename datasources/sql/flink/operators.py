@@ -200,7 +200,8 @@ def _of_decimals(operator: str, left: Value, right: Value) -> Value:
         scale = max(6, s1 + p2 + 1)
         return _made(plain, decimal(p1 - s1 + s2 + scale, scale), level, left, right)
     if operator == "%":
-        return _made(plain, decimal(min(p1 - s1, p2 - s2) + scale, scale), level, left, right)
+        made = _made(plain, decimal(min(p1 - s1, p2 - s2) + scale, scale), level, left, right)
+        return made if scale else cast(made, right.type)  # of whole numbers it has the divisor's type
     if operator == "*":
         precision, scale = p1 + p2 + 1, s1 + s2
     else:
@@ -286,19 +287,35 @@ def compare(operator: str, left: Value, right: Value) -> Value:
     """
     left, right = map(digits_of, _comparable(operator, left, right))
     if operator in {"IS DISTINCT", "IS SAME"}:
-        same = f"{left.inside(ADDITIVE)} <=> {right.inside(ADDITIVE)}"
-        return _made(
-            same if operator == "IS SAME" else f"NOT ({same})",
-            BOOLEAN,
-            PREDICATE if operator == "IS SAME" else NOT,
-            left,
-            right,
-        )
+        return _same(operator, left, right)
     text = f"{left.inside(ADDITIVE)} {operator} {right.inside(ADDITIVE)}"
+    if _knows_nan(left, right):
+        return _with_nan(operator, text, left, right)
+    return _made(text, BOOLEAN, PREDICATE, left, right)
+
+
+def _same(operator: str, left: Value, right: Value) -> Value:
+    same = f"{left.inside(ADDITIVE)} <=> {right.inside(ADDITIVE)}"
+    if _knows_nan(left, right) and left.constant is None and right.constant is None:
+        tested = left if is_family(left.type, "approximate") else right
+        same = f"{same} AND NOT isnan({tested.text})"
+        level = AND
+    else:
+        level = PREDICATE
+    if operator == "IS SAME":
+        return _made(same, BOOLEAN, level, left, right)
+    return _made(f"NOT ({same})", BOOLEAN, NOT, left, right)
+
+
+def _knows_nan(left: Value, right: Value) -> bool:
+    """Return whether Flink compares two numbers as Java's operators do, to which NaN is equal to nothing.
+
+    It compares a DECIMAL with a floating number as Spark does, and knows that an expression is equal to itself.
+    """
+    if left.text == right.text or "DECIMAL" in {left.type.root, right.type.root}:
+        return False
     floating = [each for each in (left, right) if is_family(each.type, "approximate") and each.type.root != "NULL"]
-    if not floating or all(each.constant is not None for each in floating):
-        return _made(text, BOOLEAN, PREDICATE, left, right)
-    return _with_nan(operator, text, left, right)
+    return any(each.constant is None for each in floating)
 
 
 def _with_nan(operator: str, text: str, left: Value, right: Value) -> Value:
@@ -335,6 +352,8 @@ def _comparable(operator: str, left: Value, right: Value) -> tuple[Value, Value]
 
 
 def _alike(operator: str, left: Value, right: Value, kind: SqlType) -> tuple[Value, Value]:
+    if is_family(kind, "array") and left.type != right.type and kind.root != "NULL":
+        return coerced(left, kind), coerced(right, kind)
     if left.type.root == right.type.root or is_family(kind, "text"):
         return left, right
     is_equality = operator in {"=", "<>"}
@@ -379,9 +398,17 @@ def concatenated(left: Value, right: Value) -> Value:
     for each in (left, right):
         if not is_family(each.type, "text") and not is_family(each.type, "binary"):
             raise Refused(f"|| joins text, and this is {shown_type(each.type)}", "CAST it to STRING.")
-    kind = left.type if is_family(left.type, "binary") and left.type.root != "NULL" else STRING
     text = f"{left.inside(ADDITIVE)} || {right.inside(MULTIPLICATIVE)}"
-    return _made(text, kind, ADDITIVE, left, right)
+    return _made(text, _concatenated_type(left.type, right.type), ADDITIVE, left, right)
+
+
+def _concatenated_type(left: SqlType, right: SqlType) -> SqlType:
+    if is_family(left, "binary") and left.root != "NULL":
+        return left
+    if "NULL" in {left.root, right.root}:
+        return STRING
+    length = min(left.parameters[0] + right.parameters[0], STRING.parameters[0])
+    return SqlType("CHAR" if left.root == right.root == "CHAR" else "VARCHAR", (length,))
 
 
 def _require_boolean(value: Value, operator: str) -> None:

@@ -91,6 +91,7 @@ def _hash(name: str, length: int, text: str) -> Function:
 
 
 ENCODINGS: Final[tuple[Function, ...]] = (
+    overloads("HEX", ("integer", STRING, "hex({0})"), ("text", STRING, "hex({0})")),
     overloads("TO_BASE64", ("text", STRING, "base64({0})"), ("binary", STRING, "base64({0})")),
     function("FROM_BASE64", "text", STRING, "CAST(to_binary({0}, 'base64') AS STRING)"),
     overloads("ENCODE", ("text text", BYTES, _encode)),
