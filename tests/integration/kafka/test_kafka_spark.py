@@ -69,7 +69,9 @@ def test_a_partition_ten_minutes_behind_loses_no_row_while_sparks_own_watermark_
 
 def test_an_idle_partition_is_excluded_after_its_timeout_and_holds_again_at_once(kafka, spark, tmp_path):
     topic = kafka.create_topic(partitions=2)
-    options = orders(kafka, topic) | {"scan.watermark.idle-timeout": "10 s"}  # longer than two batches ever take
+    options = orders(kafka, topic) | {
+        "scan.watermark.idle-timeout": "25 s"
+    }  # longer than two batches ever take, a JVM's first ones too
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", options)), tmp_path)
     try:
         kafka.produce(topic, 0, [order(n, BASE + n * 10_000) for n in range(18)])  # three minutes; partition 1: nothing
