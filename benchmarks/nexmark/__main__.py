@@ -2,7 +2,7 @@
 
     python -m benchmarks.nexmark                             check, then measure all queries on all sides
     python -m benchmarks.nexmark --check                     results only
-    python -m benchmarks.nexmark --quick                     six queries on a million events, in under five minutes
+    python -m benchmarks.nexmark --quick                     six queries on a million events, a quarter of an hour
     python -m benchmarks.nexmark --queries q0 q5 --sides tidemark flink --events 2000000 --rounds 1
     python -m benchmarks.nexmark --save                      writes results/nexmark.json as well, on an idle machine
 
