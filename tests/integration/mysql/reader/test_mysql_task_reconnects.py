@@ -87,7 +87,7 @@ def test_a_range_of_the_binlog_continues_after_the_emitted_rows(mysql: MySqlServ
 def test_a_server_that_is_down_for_seconds_does_not_fail_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
     server = own_mysql(version)
     database, start = written(server)
-    settings = scan_settings_of(server, database, "id INT")
+    settings = scan_settings_of(server, database, "id INT", connect__max_retries="6")  # a busy machine starts it late
     state, back = batch(settings, start, position(server)), threading.Timer(5.0, server.embedded.start)
 
     def restart() -> None:
