@@ -25,11 +25,10 @@ from datasources.spark.operators.changelog.changes import (
     data_names,
     ints,
     row_codes,
-    stable_order,
     weights,
     with_change_columns,
 )
-from datasources.spark.operators.changelog.row_groups import code_sums, run_starts
+from datasources.spark.operators.changelog.row_groups import code_sums, dense_codes
 from datasources.spark.operators.changelog.run_changes import plain_schema
 from datasources.spark.scan.schema import arrow_output_schema
 
@@ -208,11 +207,7 @@ def _key_codes(rows: pa.Table, key: tuple[str, ...]) -> Ints:
     """Return a code per row, equal where the key is: 0 to the number of keys - 1, for arrays of that length."""
     column = rows.column(key[0]) if len(key) == 1 else None
     is_number = column is not None and not column.null_count and pa.types.is_integer(column.type)
-    values = ints(rows, key[0]) if is_number else row_codes(rows, list(key))
-    order = stable_order(values)
-    codes = np.empty(len(order), dtype=np.int64)
-    codes[order] = np.cumsum(run_starts(values[order])) - 1
-    return codes
+    return dense_codes(ints(rows, key[0]) if is_number else row_codes(rows, list(key)))
 
 
 def _updated(codes: Ints, weight: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

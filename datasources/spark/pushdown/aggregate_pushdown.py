@@ -57,7 +57,7 @@ def push_aggregates(df: DataFrame, *, row_watermark: str) -> PushDown:
     """
     catalyst = Catalyst(df.sparkSession)
     plan = catalyst.without_unused_ctes(catalyst.plan(df))
-    search = _Search(catalyst, row_watermark, plan, df.isStreaming)
+    search = _Search(catalyst, row_watermark, plan, items(plan.collectLeaves()), df.isStreaming)
     found = search.rewritten(plan)
     return PushDown(frame=df if found is plan else catalyst.frame(found), scans=tuple(search.scans))
 
@@ -67,6 +67,7 @@ class _Search:
     catalyst: Catalyst
     row_watermark: str
     plan: Any
+    leaves: list[Any]
     is_streaming: bool
     scans: list[ScanAggregates] = field(default_factory=list)
     shared: list[tuple[_Request, Any]] = field(default_factory=list)
@@ -92,16 +93,12 @@ class _Search:
     def _pushed(self, aggregate: Any) -> Any:
         taken = self._taken(aggregate)
         request = taken.request()
-        uses = sum(leaf.equals(request.leaf) for leaf in items(self.plan.collectLeaves()))
-        if uses == 1:
-            partials = taken.partials(request, self.row_watermark)
-        else:
-            partials = self._shared_partials(taken, request, uses)
-        found = taken.above(partials)
+        uses = sum(leaf.equals(request.leaf) for leaf in self.leaves)
+        found = taken.above(self._partials(request) if uses == 1 else self._shared_partials(request, uses))
         self.scans.append(_described(request))
         return found
 
-    def _shared_partials(self, taken: _Aggregate, request: _Request, uses: int) -> Any:
+    def _shared_partials(self, request: _Request, uses: int) -> Any:
         """Return partial aggregates of a table that is read several times: the same node, which Spark plans once.
 
         Raises:
@@ -113,11 +110,30 @@ class _Search:
         alike = [other for other, needed in self._requests() if needed.equals(request)]
         if len(alike) != uses:
             raise NotPushed("the table is read more than once in the query, and not each time for the same aggregates")
-        partials = taken.partials(request, self.row_watermark)
+        partials = self._partials(request)
         for other in alike:  # all or none: else the table would become two sources, and a checkpoint has one
             other.above(partials)
         self.shared.append((request, partials))
         return partials
+
+    def _partials(self, request: _Request) -> Any:
+        """Return the plan of the partial aggregates.
+
+        Raises:
+            NotPushed: the reader cannot compute them with Spark's own result.
+        """
+        option = request.option
+        if option.panes is None:
+            return partial_table(self.catalyst, request.leaf, option, condition=request.condition)
+        frame = partial_frame(
+            self.catalyst,
+            request.leaf,
+            option,
+            condition=request.condition,
+            row_watermark=self.row_watermark if option.keeps_row_watermarks else None,
+            leaves_rows_out=request.leaves_rows_out,
+        )
+        return self.catalyst.plan(frame)
 
     def _requests(self) -> Iterator[tuple[_Aggregate, _Request]]:
         """Give the Aggregates of the query that can be pushed down, and what each needs of its table."""
@@ -205,25 +221,6 @@ class _Aggregate:
         )
         leaves_rows_out = isinstance(rows, WindowedRows) and rows.leaves_rows_out
         return _Request(leaf=rows.leaf, option=option, condition=condition, leaves_rows_out=leaves_rows_out)
-
-    def partials(self, request: _Request, row_watermark: str) -> Any:
-        """Return the plan of the partial aggregates.
-
-        Raises:
-            NotPushed: the reader cannot compute them with Spark's own result.
-        """
-        rows = self._rows
-        if not isinstance(rows, WindowedRows):
-            return partial_table(self._catalyst, rows.leaf, request.option, condition=request.condition)
-        frame = partial_frame(
-            self._catalyst,
-            rows.leaf,
-            request.option,
-            condition=request.condition,
-            row_watermark=None if rows.row_watermark is None else row_watermark,
-            leaves_rows_out=rows.leaves_rows_out,
-        )
-        return self._catalyst.plan(frame)
 
     def _outside_of_calls(self) -> dict[int, Any]:
         """Return the columns that are used outside of aggregate functions, by id."""

@@ -289,14 +289,14 @@ def compare(operator: str, left: Value, right: Value) -> Value:
     if operator in {"IS DISTINCT", "IS SAME"}:
         return _same(operator, left, right)
     text = f"{left.inside(ADDITIVE)} {operator} {right.inside(ADDITIVE)}"
-    if _knows_nan(left, right):
+    if _is_nan_unequal(left, right):
         return _with_nan(operator, text, left, right)
     return _made(text, BOOLEAN, PREDICATE, left, right)
 
 
 def _same(operator: str, left: Value, right: Value) -> Value:
     same = f"{left.inside(ADDITIVE)} <=> {right.inside(ADDITIVE)}"
-    if _knows_nan(left, right) and left.constant is None and right.constant is None:
+    if _is_nan_unequal(left, right) and left.constant is None and right.constant is None:
         tested = left if is_family(left.type, "approximate") else right
         same = f"{same} AND NOT isnan({tested.text})"
         level = AND
@@ -307,7 +307,7 @@ def _same(operator: str, left: Value, right: Value) -> Value:
     return _made(f"NOT ({same})", BOOLEAN, NOT, left, right)
 
 
-def _knows_nan(left: Value, right: Value) -> bool:
+def _is_nan_unequal(left: Value, right: Value) -> bool:
     """Return whether Flink compares two numbers as Java's operators do, to which NaN is equal to nothing.
 
     It compares a DECIMAL with a floating number as Spark does, and knows that an expression is equal to itself.

@@ -57,9 +57,15 @@ def merged_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
 
 def _exact_codes(rows: pa.Table, names: Sequence[str]) -> Ints:
     """Return the codes of `hashed_codes`, from the values of all rows."""
-    exact = equal_codes(rows.select([HASH_COLUMN, *names]).columns, rows.num_rows)
-    _, codes = np.unique(exact, return_inverse=True)
-    return np.asarray(codes, dtype=np.int64)
+    return dense_codes(equal_codes(rows.select([HASH_COLUMN, *names]).columns, rows.num_rows))
+
+
+def dense_codes(values: Ints) -> Ints:
+    """Return a code per value, from 0 without gaps, equal where the values are, in their order."""
+    order = stable_order(values)
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.cumsum(run_starts(values[order])) - 1
+    return codes
 
 
 def run_starts(values: Ints) -> Bools:
