@@ -23,8 +23,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.measure import load_average
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.spark.operators.buckets.bucket_batches import RowBatch
-from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN
 from datasources.spark.operators.temporal.temporal_bucket import Bucket, advance_join
 from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache

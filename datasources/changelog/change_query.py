@@ -19,6 +19,7 @@ from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.run_changes import without_times
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind, walk
+from datasources.spark.pushdown.packing_pushdown import push_packing
 
 NODES: Final[Mapping[str, Callable[[Translator, Any], ChangePlan]]] = {
     "LogicalRDD": stateless.table,
@@ -105,7 +106,7 @@ def change_query(
     origin = result_origin(catalyst, translator.operators, plan)
     frame = without_times(catalyst.frame(plan), has_generation=shape.has_generation)
     return ChangeQuery(
-        frame=net_changes(frame, shape, origin, partitions=buckets),
+        frame=push_packing(net_changes(frame, shape, origin, partitions=buckets)),
         shown=changes.shown,
         has_row_kind=not changes.is_insert_only,
         key=key,

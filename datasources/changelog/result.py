@@ -13,10 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import DataType, MapType, StringType, StructField, StructType, VariantType
 
 from datasources.changelog.result_origin import ResultOrigin
+from datasources.source.reading.row_blobs import from_blob
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.partition_keys import canonical
-from datasources.spark.operators.buckets.row_batches import from_blob
 from datasources.spark.operators.changelog.changes import (
     GENERATION_COLUMN,
     WEIGHT_COLUMN,

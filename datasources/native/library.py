@@ -49,6 +49,7 @@ class NativeLibrary:
         self._values = function(library, "tidemark_values", "pppiippppp")
         self._crc32 = function(library, "tidemark_crc32", "pppi")
         self._byte_hashes = function(library, "tidemark_byte_hashes", "ppiip")
+        self._xxhash64 = function(library, "tidemark_xxhash64", "pppip")
         library.tidemark_prepare()
         self.kafka = KafkaFetch(library)
         self.json = JsonRows(library)
@@ -107,6 +108,14 @@ class NativeLibrary:
         """
         hashes = np.empty(len(offsets) - 1, np.uint64)
         self._byte_hashes(address(data), address(offsets), len(hashes), factor, address(hashes))
+        return hashes
+
+    def xxhash64(
+        self, data: Bytes, offsets: npt.NDArray[np.int32], seeds: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.uint64]:
+        """Return XXH64 of each text, with a seed each; text number i has the bytes from ``offsets[i]`` on."""
+        hashes, seeds = np.empty(len(seeds), np.uint64), np.ascontiguousarray(seeds)
+        self._xxhash64(address(data), address(offsets), address(seeds), len(seeds), address(hashes))
         return hashes
 
 

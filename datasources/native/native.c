@@ -202,3 +202,42 @@ int64_t tidemark_byte_hashes(const uint8_t *data, const int32_t *offsets, int64_
     }
     return count;
 }
+
+static const uint64_t PRIME_1 = 0x9E3779B185EBCA87ull, PRIME_2 = 0xC2B2AE3D27D4EB4Full, PRIME_3 = 0x165667B19E3779F9ull,
+                      PRIME_4 = 0x85EBCA77C2B2AE63ull, PRIME_5 = 0x27D4EB2F165667C5ull;
+
+static inline uint64_t turned(uint64_t value, int bits) { return value << bits | value >> (64 - bits); }
+
+static inline uint64_t xx_round(uint64_t lane, uint64_t word) { return turned(lane + word * PRIME_2, 31) * PRIME_1; }
+
+/* XXH64 of bytes, as its specification has it. */
+static uint64_t xxhash64_of(const uint8_t *at, int64_t length, uint64_t seed) {
+    const uint8_t *end = at + length;
+    uint64_t hash = seed + PRIME_5;
+    if (length >= 4 * WORD_BYTES) {
+        uint64_t lanes[4] = {seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1};
+        for (; end - at >= 4 * WORD_BYTES; at += 4 * WORD_BYTES)
+            for (int i = 0; i < 4; i++) lanes[i] = xx_round(lanes[i], little(at + i * WORD_BYTES, WORD_BYTES));
+        hash = turned(lanes[0], 1) + turned(lanes[1], 7) + turned(lanes[2], 12) + turned(lanes[3], 18);
+        for (int i = 0; i < 4; i++) hash = (hash ^ xx_round(0, lanes[i])) * PRIME_1 + PRIME_4;
+    }
+    hash += (uint64_t)length;
+    for (; end - at >= WORD_BYTES; at += WORD_BYTES)
+        hash = turned(hash ^ xx_round(0, little(at, WORD_BYTES)), 27) * PRIME_1 + PRIME_4;
+    if (end - at >= 4) {
+        hash = turned(hash ^ little(at, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
+        at += 4;
+    }
+    for (; at < end; at++) hash = turned(hash ^ *at * PRIME_5, 11) * PRIME_1;
+    hash = (hash ^ hash >> 33) * PRIME_2;
+    hash = (hash ^ hash >> 29) * PRIME_3;
+    return hash ^ hash >> 32;
+}
+
+/* XXH64 of each text, with a seed each. Text number i lies between `offsets[i]` and `offsets[i + 1]`. */
+int64_t tidemark_xxhash64(const uint8_t *data, const int32_t *offsets, const uint64_t *seeds, int64_t count,
+                          uint64_t *hashes) {
+    for (int64_t i = 0; i < count; i++)
+        hashes[i] = xxhash64_of(data + offsets[i], offsets[i + 1] - offsets[i], seeds[i]);
+    return count;
+}

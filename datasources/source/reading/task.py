@@ -25,6 +25,7 @@ from datasources.source.api.abilities import RowCondition, ScanStrategy
 from datasources.source.api.aggregation import PartialAggregation
 from datasources.source.api.connector_state import State
 from datasources.source.api.dead_letters import DeadLetterReader, DeadLetterScope, WritesDeadLetters
+from datasources.source.api.packing import RowPacking
 from datasources.source.api.reader import (
     Chunk,
     RangeEnd,
@@ -41,6 +42,7 @@ from datasources.source.api.split import LogIdentity, SplitId
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.partial_aggregates import PartialAggregator, PartialRows
 from datasources.source.reading.row_filter import RowFilter
+from datasources.source.reading.row_packer import RowPacker
 from datasources.source.reading.split_dead_letters import SplitDeadLetters
 from datasources.source.reading.split_run import RunningWatermark, SplitRun, WatermarkedRows
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
@@ -52,7 +54,7 @@ class TaskReader:
     """Runs task plans for one source on an executor.
 
     Without a strategy the source is a plain one, which has no hidden columns, heartbeats or reports; without a
-    condition all rows are delivered. With an aggregation partial aggregates are delivered in their place.
+    condition all rows are delivered. With a replacement partial aggregates or packed rows are delivered in their place.
     """
 
     def __init__(
@@ -62,13 +64,13 @@ class TaskReader:
         strategy: ScanStrategy | None,
         output: OutputSchema,
         condition: RowCondition | None = None,
-        aggregation: PartialAggregation | None = None,
+        replacement: PartialAggregation | RowPacking | None = None,
     ) -> None:
         self._factory = factory
         self._strategy = strategy
         self._output = output
         self._filter = None if condition is None else RowFilter(condition)
-        self._aggregator = None if aggregation is None else PartialAggregator(aggregation)
+        self._collector = None if replacement is None else _collector(replacement)
 
     def run(self, plan: TaskPlan, report: Callable[[list[SplitReport]], None]) -> Iterator[pa.RecordBatch]:
         """Yield the batches of `plan`, then call `report` once.
@@ -115,8 +117,8 @@ class TaskReader:
                     dead_letters=dead_letters,
                 )
             )
-        if self._aggregator is not None:
-            yield from self._plain_partials(self._aggregator.flush())
+        if self._collector is not None:
+            yield from self._plain_partials(self._collector.flush())
         report(reports)
 
     def _plain_rows(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
@@ -129,11 +131,11 @@ class TaskReader:
                 rows, describe = rows.filter(pa.array(kept)), lambda row: chunk.describe_row(int(numbers[row]))
         if not rows.num_rows:
             return
-        if self._aggregator is None:
+        if self._collector is None:
             yield self._output.plain(rows)
         else:
             none = np.zeros(rows.num_rows, np.int64)
-            yield from self._plain_partials(self._aggregator.add(rows, none, describe))
+            yield from self._plain_partials(self._collector.add(rows, none, describe))
 
     def _plain_partials(self, partials: Iterator[PartialRows]) -> Iterator[pa.RecordBatch]:
         return (self._output.plain(each.columns) for each in partials)
@@ -155,8 +157,8 @@ class TaskReader:
             watermarks_us.append(run.final_watermark_us())
             end = None if run.has_stopped else end_of(task.split, task.end)
             reports.append(run.report(end, dead_letters=_finished(letters)))
-        if self._aggregator is not None:
-            yield from self._partials(self._aggregator.flush())
+        if self._collector is not None:
+            yield from self._partials(self._collector.flush())
         if plan.heartbeat or not plan.splits:
             yield self._output.heartbeat(max(watermarks_us))
         report(reports)
@@ -179,10 +181,10 @@ class TaskReader:
                 chunks.close()  # a range that ends early gives its resources back now
 
     def _delivered(self, rows: WatermarkedRows, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        if self._aggregator is None:
+        if self._collector is None:
             yield self._output.data(rows.columns, rows.row_watermarks_us, rows.late)
             return
-        partials = self._aggregator.add(
+        partials = self._collector.add(
             rows.columns, rows.row_watermarks_us, lambda row: chunk.describe_row(rows.chunk_row(row))
         )
         yield from self._partials(partials)
@@ -214,6 +216,10 @@ class TaskReader:
             ceiling_us=plan.ceiling_us,
         )
         return scan_watermark(self._factory, strategy, unknown)
+
+
+def _collector(replacement: PartialAggregation | RowPacking) -> PartialAggregator | RowPacker:
+    return RowPacker(replacement) if isinstance(replacement, RowPacking) else PartialAggregator(replacement)
 
 
 def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy | None, wanted: ScanRange) -> ScanEnd:

@@ -65,7 +65,7 @@ class TidemarkBatchReader(DataSourceReader):
                 strategy=source.strategy,
                 output=OutputSchema(self._output),
                 condition=self._scan.condition,
-                aggregation=self._scan.aggregation,
+                replacement=self._scan.replacement,
             )
             yield from reader.run(partition.plan, lambda _: None)
             freeze_worker_heap()

@@ -215,7 +215,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 strategy=source.strategy,
                 output=OutputSchema(self._output),
                 condition=self._scan.condition,
-                aggregation=self._scan.aggregation,
+                replacement=self._scan.replacement,
             )
             yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
             freeze_worker_heap()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
+from datasources.source.api.connector import SessionInfo
 from datasources.source.coordination.server import Coordinator
 from datasources.spark.adapter.application_coordinator import CoordinatorSettings, PageSettings
 from datasources.spark.adapter.binding import Binding
@@ -39,6 +40,8 @@ _UI_NAMES = "spark.tidemark.ui.names"
 _UI_FRAMES = "spark.tidemark.ui.frames"
 _UI_TOKEN = "spark.tidemark.ui.token"  # noqa: S105 - the name of a setting
 _UI_PORT = f"{GLOBAL_PREFIX}ui.port"
+_TIME_ZONE = "scan.session.time-zone"
+_ANSI = "scan.session.ansi"
 _once = threading.Lock()
 
 
@@ -130,14 +133,20 @@ def _slots_on_connect(spark: SparkSession) -> int | None:
 def session_defaults(spark: SparkSession) -> dict[str, str]:
     """Return the options that the session fixes for all sources: zone, ANSI flag, `spark.tidemark.*`."""
     defaults = {
-        "scan.session.time-zone": str(spark.conf.get("spark.sql.session.timeZone")),
-        "scan.session.ansi": str(spark.conf.get("spark.sql.ansi.enabled")).lower(),
+        _TIME_ZONE: str(spark.conf.get("spark.sql.session.timeZone")),
+        _ANSI: str(spark.conf.get("spark.sql.ansi.enabled")).lower(),
     }
     for key in GLOBAL_OPTIONS:
         value = spark.conf.get(GLOBAL_PREFIX + key, None)
         if value is not None:
             defaults[key] = value
     return defaults
+
+
+def session_info(spark: SparkSession) -> SessionInfo:
+    """Return what expressions must know of the session as it is now."""
+    now = session_defaults(spark)
+    return SessionInfo(time_zone=now[_TIME_ZONE], ansi=now[_ANSI] == "true")
 
 
 def session_functions(spark: SparkSession) -> dict[str, ReaderFunction]:

@@ -7,11 +7,13 @@ from pydantic import Field, model_validator
 from datasources.options import OptionGroup
 from datasources.spark.options.aggregation_options import AGGREGATION
 from datasources.spark.options.load_gate_options import LoadGateOptions
+from datasources.spark.options.packing_options import PACKING
 from datasources.spark.options.watermark_options import AllIdle, OnChange, WatermarkOptions
 
 __all__ = [
     "AGGREGATION",
     "ATTACHED",
+    "PACKING",
     "SHARED_GROUPS",
     "STATEMENT",
     "AllIdle",
@@ -78,6 +80,13 @@ class ScanOptions(OptionGroup):
         alias="scan.aggregation",
         description="Internal: partial aggregates to deliver in place of rows. SQL and `windowed` set it. It may "
         "change on restart.",
+    )
+
+    packing: str | None = Field(
+        None,
+        alias="scan.packing",
+        description="Internal: packed rows for an operator to deliver in place of rows. SQL sets it. It may change on "
+        "restart.",
     )
 
     statement: str = Field(

@@ -50,7 +50,7 @@ def partial_frame(  # noqa: PLR0913 - what a scan is asked for
     assert option.panes is not None
     spark = catalyst.spark
     options = _partial_options(leaf, option, condition) | {ATTACHED: "true"}
-    scan = _possible_scan(spark, str(leaf.sourceName()), options)
+    scan = possible_scan(spark, str(leaf.sourceName()), options)
     _require_no_failure(scan, leaves_rows_out=leaves_rows_out)
     loaded = spark.readStream.format(leaf.sourceName()).options(**options).load()
     names = [*(key.name for key in option.keys), *(call.name for call in option.calls)]
@@ -74,7 +74,7 @@ def partial_table(catalyst: Catalyst, leaf: Any, option: AggregationOption, *, c
         NotPushed: the reader cannot compute them with Spark's own result.
     """
     name, options = str(leaf.table().name()), _partial_options(leaf, option, condition)
-    _possible_scan(catalyst.spark, name, options)
+    possible_scan(catalyst.spark, name, options)
     return catalyst.plan(catalyst.spark.read.format(name).options(**options).load())
 
 
@@ -104,8 +104,12 @@ def _require_no_failure(scan: Scan, *, leaves_rows_out: bool) -> None:
         raise NotPushed(f"{failing.text} may fail for rows that are left out by their window")
 
 
-def _possible_scan(spark: SparkSession, source: str, options: dict[str, str]) -> Scan:
-    """Build the scan here, where its errors are; `load()` builds it in another process."""
+def possible_scan(spark: SparkSession, source: str, options: dict[str, str]) -> Scan:
+    """Build a scan here, where its errors are; `load()` builds it in another process.
+
+    Raises:
+        NotPushed: the reader cannot do what the options ask for, with Spark's own result.
+    """
     known = getattr(spark, "_tidemark_formats", {}).get(source)
     if known is None:
         raise NotPushed(f"'{source}' was not registered by register()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -96,15 +96,20 @@ def table_rows(catalyst: Catalyst, top: Any) -> TableRows:
     return TableRows(catalyst=catalyst, leaf=nodes[-1], conditions=found.conditions, values=found.values)
 
 
-def chain(node: Any) -> Iterator[Any]:
-    """Yield a node and those below it, down to a source.
+def is_source(node: Any) -> bool:
+    """Return whether a node is that of a source."""
+    return kind(node) in SOURCES
+
+
+def chain(node: Any, is_end: Callable[[Any], bool] = is_source) -> Iterator[Any]:
+    """Yield a node and those below it, down to a source or another end.
 
     Raises:
-        NotPushed: a node has several below it, or none that is a source.
+        NotPushed: a node has several below it, or none that is an end.
     """
     while True:
         yield node
-        if kind(node) in SOURCES:
+        if is_end(node):
             return
         children = items(node.children())
         if len(children) != 1:
@@ -134,7 +139,7 @@ class RowValues:
         """
         name = kind(node)
         if name in SOURCES:
-            self.values |= {attribute_id(each): each for each in items(node.output())}
+            self.start_from(node)
         elif name == "Project":
             self._project(node)
         elif name == "Filter":
@@ -145,6 +150,10 @@ class RowValues:
             self.values |= {attribute_id(new): self.values[attribute_id(old)] for new, old in pairs}
         elif name != "EventTimeWatermark" or node.eventTime().name() != WATERMARK_COLUMN:
             raise NotPushed(f"between the table and its groups there is {name}")
+
+    def start_from(self, node: Any) -> None:
+        """Take the columns of the node that is at the bottom, as they are."""
+        self.values |= {attribute_id(each): each for each in items(node.output())}
 
     def follow_renames(self, step: list[Any]) -> None:
         """Take the columns of rows that nodes of a window give another identity."""

@@ -14,6 +14,7 @@ from datasources.options import OptionGroup, lower_keys, parse_group, reject_unk
 from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition, WatermarkParams
 from datasources.source.api.aggregation import PartialAggregation
 from datasources.source.api.connector import ScanSource, SessionInfo
+from datasources.source.api.packing import RowPacking
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 from datasources.source.planning.planner import PlannerSettings
@@ -33,6 +34,7 @@ from datasources.spark.options.scan_options import (
     WatermarkOptions,
 )
 from datasources.spark.scan.aggregation import build_aggregation, require_certain
+from datasources.spark.scan.packing import build_packing
 from datasources.spark.scan.pushed_down import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan.strategy import build_strategy
 from watermark import EmitStrategy
@@ -59,6 +61,7 @@ class Scan:
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
         aggregation: partial aggregates that are delivered in place of rows; None = the rows.
+        packing: packed rows that are delivered in place of rows; None = the rows.
         gate: which builds the source waits for; None = it is not a probe.
         load: the build's name and when it is loaded; None = it is not a build.
         is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
@@ -74,10 +77,16 @@ class Scan:
     columns: tuple[str, ...] | None = None
     condition: RowCondition | None = None
     aggregation: PartialAggregation | None = None
+    packing: RowPacking | None = None
     gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     is_attached: bool = False
     statement: str = ""
+
+    @property
+    def replacement(self) -> PartialAggregation | RowPacking | None:
+        """What is delivered in place of rows; None = the rows."""
+        return self.aggregation if self.packing is None else self.packing
 
     @property
     def identity(self) -> Identity:
@@ -179,6 +188,9 @@ def build_scan(
     if wanted.aggregation is not None:
         aggregation = build_aggregation(wanted.aggregation, source.schema, session, functions)
         _require_groupable(source, aggregation)
+    packing = None
+    if wanted.packing is not None:
+        packing = build_packing(wanted.packing, source.schema, session, functions)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -187,10 +199,10 @@ def build_scan(
         condition = compile_filter(
             wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )
-        if aggregation is not None:
+        if aggregation is not None or packing is not None:
             require_certain(condition)
     return Scan(
-        source=with_decoded_columns(source, _read_columns(source, columns, aggregation), condition),
+        source=with_decoded_columns(source, _read_columns(source, columns, aggregation, packing), condition),
         watermark=watermark,
         max_rows_per_batch=wanted.max_rows_per_batch,
         delay_ms=None if built is None else built.delay_ms,
@@ -199,6 +211,7 @@ def build_scan(
         columns=columns,
         condition=condition,
         aggregation=aggregation,
+        packing=packing,
         gate=load_gate.gate,
         load=load_gate.load,
         is_attached=wanted.attached,
@@ -207,10 +220,16 @@ def build_scan(
 
 
 def _read_columns(
-    source: ScanSource, delivered: tuple[str, ...] | None, aggregation: PartialAggregation | None
+    source: ScanSource,
+    delivered: tuple[str, ...] | None,
+    aggregation: PartialAggregation | None,
+    packing: RowPacking | None,
 ) -> Sequence[str] | None:
     """Return the columns to decode: to count rows takes one, whichever."""
-    return delivered if aggregation is None else sorted(aggregation.columns) or source.schema.names[:1]
+    if aggregation is None and packing is None:
+        return delivered
+    needed = packing.needed if packing is not None else frozenset() if aggregation is None else aggregation.columns
+    return sorted(needed) or source.schema.names[:1]
 
 
 def _require_groupable(source: ScanSource, aggregation: PartialAggregation) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType, TimestampTyp
 
 from datasources.errors import QueryError
 from datasources.source.api.abilities import LateRows
+from datasources.source.api.packing import PACKED_ROWS
 from datasources.source.watermarks.clock_only import ClockOnly
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.scan.aggregation import aggregation_schema
@@ -66,6 +67,8 @@ def spark_schema(scan: Scan) -> StructType:
 def _delivered(scan: Scan) -> pa.Schema:
     if scan.aggregation is not None:
         return aggregation_schema(scan.aggregation)
+    if scan.packing is not None:
+        return PACKED_ROWS
     whole = scan.source.schema
     return whole if scan.columns is None else pa.schema([whole.field(name) for name in scan.columns])
 

@@ -10,7 +10,7 @@ import pytest
 from datasources import changelog
 from datasources.changelog import latest_changes
 from datasources.errors import QueryError, SqlError
-from datasources.spark.operators.buckets.row_batches import from_blob
+from datasources.source.reading.row_blobs import from_blob
 from datasources.sql import TableEnvironment
 from tests.support.spark.applied_result import RowsByKey
 from tests.support.spark.scripted_stream import Scripts, running

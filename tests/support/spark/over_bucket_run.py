@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import RowBatch
-from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverRule
 from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
 from datasources.spark.operators.over.over_state import OverStateHeader

@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.bucket_rows import SEQUENCE_PREFIX
-from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN
 from datasources.spark.operators.temporal.temporal_bucket import Bucket, JoinEmitted, advance_join
 from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.changelog.result import NetChanges, UnpackNetChanges
-from datasources.spark.operators.buckets.row_batches import to_blob
+from datasources.source.reading.row_blobs import to_blob
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 
 

@@ -210,7 +210,7 @@ def test_it_can_be_switched_off(monkeypatch):
 )
 @pytest.mark.usefixtures("library")
 def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, caplog, source, reason):
-    names = ("prepare", "packets", "values", "crc32", "byte_hashes", "kafka_fetch", "kafka_drop")
+    names = ("prepare", "packets", "values", "crc32", "byte_hashes", "xxhash64", "kafka_fetch", "kafka_drop")
     before = "\n".join(f"void tidemark_{name}(void) {{}}" for name in names)
     (tmp_path / "other.c").write_text(source.format(before=before) if "{before}" in source else source)
     command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", tmp_path / "other.so", tmp_path / "other.c"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, from_blob, to_blob
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
-from datasources.spark.operators.buckets.row_batches import MAX_BATCH_ROWS, from_blob, to_blob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.spark.operators.buckets.row_batches import from_blob, to_blob
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 
 _TEXT: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])

@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
+from datasources.source.api.packing import PACKED_ROWS, RowPacking
+from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, as_declared, blobs_by_bucket, from_blob, to_blob
+from datasources.source.reading.row_packer import RowPacker
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
-from datasources.spark.operators.buckets.row_batches import (
-    MAX_BATCH_ROWS,
-    as_declared,
-    blobs_by_bucket,
-    from_blob,
-    to_blob,
-)
 from datasources.spark.operators.changelog.changes import (
     HASH_COLUMN,
     WEIGHT_COLUMN,
@@ -30,7 +27,6 @@ from datasources.spark.operators.changelog.changes import (
 TIMED_WEIGHT: Final = ("weight", "first", "last", "generation")
 """The fields of WEIGHT_COLUMN in Spark where changes have times."""
 PACKED_SCHEMA: Final = "bucket INT, input INT, rows BINARY"
-_PACKED: Final = pa.schema([("bucket", pa.int32()), ("input", pa.int32()), ("rows", pa.binary())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +65,32 @@ class PackChanges:
         found, blobs = blobs_by_bucket(rows, ints(rows, HASH_COLUMN) % self.buckets)
         columns: list[list[Any]] = [found, [self.input] * len(blobs), blobs]
         return pa.RecordBatch.from_arrays(
-            [pa.array(values, type=field.type) for values, field in zip(columns, _PACKED, strict=True)], schema=_PACKED
+            [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],
+            schema=PACKED_ROWS,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepackChanges:
+    """A function for mapInArrow: packs the results of one operator for the next one, chosen and computed.
+
+    Attributes:
+        schema: the data columns of the results.
+        packing: for the next operator.
+    """
+
+    schema: pa.Schema
+    packing: RowPacking
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield packed changes."""
+        packer = RowPacker(self.packing)
+        with spark_errors():
+            for changes in UnpackChanges(schema=self.schema)(batches):
+                none = np.zeros(changes.num_rows, np.int64)
+                packed = packer.add(changes, none, lambda row: f"row {row} of a result")
+                yield from (each.columns for each in packed)
+            yield from (each.columns for each in packer.flush())
 
 
 def inputs_of(frames: Iterable[Any], schemas: tuple[pa.Schema, ...], *, has_times: bool = False) -> list[pa.Table]:

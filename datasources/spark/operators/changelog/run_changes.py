@@ -30,6 +30,7 @@ from datasources.spark.operators.changelog.changes import (
 )
 from datasources.spark.operators.changelog.state_ttl import StateTtl
 from datasources.spark.operators.changelog.value_types import arrow_conversion
+from datasources.spark.plans.packed_marker import PACKED_RESULTS, PackedMarker
 from datasources.spark.scan.schema import arrow_output_schema
 
 CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
@@ -123,7 +124,9 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
     """
     require_buckets(buckets)
     configure_state(inputs[0].changes.sparkSession)
+    marker = PackedMarker(buckets=buckets, keys=tuple(map(_packed_keys, inputs)))
     packed = reduce(DataFrame.union, (_packed(each, number, buckets) for number, each in enumerate(inputs)))
+    packed = packed.alias(marker.alias)
     settings = StoredSettings.of(
         {
             "buckets": buckets,
@@ -146,10 +149,16 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
     missing = F.coalesce(F.sum("missing_rows"), F.lit(0)).alias("missing_rows")
     results = results.observe(f"{CHANGELOG_METRICS_PREFIX}{next(_numbers)}", missing)
     nullable = StructType([StructField(field.name, field.dataType) for field in fields])
+    if not has_times:
+        results = results.alias(PACKED_RESULTS)
     return results.mapInArrow(
         UnpackChanges(schema=plain_schema(arrow_output_schema(nullable)), has_times=has_times),
         StructType([*nullable, StructField(WEIGHT_COLUMN, _TIMED_WEIGHT if has_times else LongType())]),
     )
+
+
+def _packed_keys(each: OperatorInput) -> tuple[str, ...] | None:
+    return None if each.has_times or each.broadcast is not None else tuple(each.keys)
 
 
 def _packed(each: OperatorInput, number: int, buckets: int) -> DataFrame:

@@ -10,11 +10,11 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import row_batches_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
 from datasources.spark.operators.buckets.bucket_variables import ListedSegments
-from datasources.spark.operators.buckets.row_batches import from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_bucket import SessionEmitted, advance_sessions
 from datasources.spark.operators.sessions.session_state import Sessions, SessionStateHeader

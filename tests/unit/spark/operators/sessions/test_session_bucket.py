@@ -10,18 +10,12 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import EnvironmentProblem, OffsetError, QueryError
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets import state_settings
 from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.partition_keys import equal_codes
-from datasources.spark.operators.buckets.row_batches import (
-    BUCKET_COLUMN,
-    ROW_WATERMARK_COLUMN,
-    ROWTIME_COLUMN,
-    Pack,
-    from_blob,
-    to_blob,
-)
+from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, ROW_WATERMARK_COLUMN, ROWTIME_COLUMN, Pack
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_bucket import advance_sessions

@@ -10,15 +10,10 @@ import pytest
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets import bucket_batches
-from datasources.spark.operators.buckets.row_batches import (
-    ROW_WATERMARK_COLUMN,
-    ROWTIME_COLUMN,
-    Unpack,
-    from_blob,
-    to_blob,
-)
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN, Unpack
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_processor import SessionProcessor
 from datasources.spark.operators.sessions.session_step import SessionRule

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
+from datasources.source.reading.row_blobs import from_blob, to_blob
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets import bucket_batches
-from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.temporal import temporal_processor
 from datasources.spark.operators.temporal.temporal_processor import BUILD, PROBE, TemporalJoinProcessor

@@ -1,0 +1,118 @@
+"""Packs the rows of a task for an operator, by input and bucket (`datasources.source.api.packing`).
+
+Rows keep their order within a bucket. Memory is bounded: what is waiting is delivered when it is much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.errors import ExpressionError, RecordError
+from datasources.source.api.packing import PACKED_ROWS, PackedInput, RowPacking
+from datasources.source.reading.key_hashes import spark_hashes
+from datasources.source.reading.partial_aggregates import PartialRows
+from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, blobs_by_bucket
+
+_MAX_BYTES: Final = 16 * 1024 * 1024
+_NO_WATERMARK: Final = np.iinfo(np.int64).min
+
+
+class RowPacker:
+    """Packs the rows of one task."""
+
+    def __init__(self, packing: RowPacking) -> None:
+        self._inputs = [_InputPacker(each, packing.buckets) for each in packing.inputs]
+        self._watermark_us = _NO_WATERMARK
+
+    def add(
+        self, rows: pa.RecordBatch, row_watermarks_us: NDArray[np.int64], describe_row: Callable[[int], str]
+    ) -> Iterator[PartialRows]:
+        """Take rows; yield what has to be delivered now.
+
+        Raises:
+            RecordError: an expression has no value for a row; the row's position is named.
+        """
+        self._watermark_us = max(self._watermark_us, int(row_watermarks_us.max(initial=_NO_WATERMARK)))
+        for each in self._inputs:
+            try:
+                each.take(rows)
+            except ExpressionError as error:
+                if error.row_index < 0:
+                    raise
+                raise RecordError(f"{describe_row(error.row_index)}: {error.message}") from error
+        if any(each.is_full for each in self._inputs):
+            yield from self.flush()
+
+    def flush(self) -> Iterator[PartialRows]:
+        """Yield what is waiting, with the largest row watermark so far."""
+        for each in self._inputs:
+            if each.rows:
+                cells = each.packed()
+                yield PartialRows(columns=cells, row_watermarks_us=np.full(cells.num_rows, self._watermark_us))
+
+
+class _InputPacker:
+    def __init__(self, packed: PackedInput, buckets: int) -> None:
+        self._packed = packed
+        self._buckets = buckets
+        self._condition = None if packed.condition is None else packed.condition.evaluator()
+        self._columns = [(each.value.evaluator(), each.type) for each in (*packed.columns, packed.weight)]
+        self._schema = pa.schema(
+            [
+                *((each.name, each.type) for each in packed.columns),
+                (packed.hash_name, pa.int64()),
+                (packed.weight.name, packed.weight.type),
+            ]
+        )
+        self._waiting: list[pa.RecordBatch] = []
+        self.rows = 0
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether enough is waiting."""
+        return self.rows >= MAX_BATCH_ROWS or self._bytes >= _MAX_BYTES
+
+    def take(self, rows: pa.RecordBatch) -> None:
+        """Add the rows of a chunk that are of this input."""
+        numbers = None
+        if self._condition is not None:
+            kept = np.asarray(self._condition.evaluate(rows).fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+            if not kept.any():
+                return
+            if not kept.all():
+                numbers = np.flatnonzero(kept)
+                rows = rows.filter(pa.array(kept))
+        try:
+            values = [_cast(evaluator.evaluate(rows), kind) for evaluator, kind in self._columns]
+        except ExpressionError as error:
+            if numbers is not None and error.row_index >= 0:
+                error.row_index = int(numbers[error.row_index])
+            raise
+        hashes = spark_hashes([values[at] for at in self._packed.keys], rows.num_rows) if self._packed.keys else None
+        hashed = pa.array(np.zeros(rows.num_rows, np.int64) if hashes is None else hashes)
+        batch = pa.RecordBatch.from_arrays([*values[:-1], hashed, values[-1]], schema=self._schema)
+        self._waiting.append(batch)
+        self.rows += batch.num_rows
+        self._bytes += batch.nbytes
+
+    def packed(self) -> pa.RecordBatch:
+        """Return what is waiting, packed."""
+        rows = pa.Table.from_batches(self._waiting)
+        self._waiting, self.rows, self._bytes = [], 0, 0
+        hashes = rows.column(self._packed.hash_name).to_numpy()
+        found, blobs = blobs_by_bucket(rows, hashes % self._buckets)
+        columns: list[list[Any]] = [found, [self._packed.number] * len(blobs), blobs]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],
+            schema=PACKED_ROWS,
+        )
+
+
+def _cast(values: Any, kind: pa.DataType) -> Any:
+    return values if values.type == kind else values.cast(kind)

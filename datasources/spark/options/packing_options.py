@@ -1,0 +1,63 @@
+"""The option `scan.packing`: packed rows for an operator in place of rows, as JSON."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from datasources.errors import OptionError
+
+PACKING = "scan.packing"
+"""How a scan packs its rows; see `PackingOption`."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PackedColumnOption(_Part):
+    """A column: its name and Spark type in packed rows, and its value as Spark SQL over the scan's columns."""
+
+    name: str
+    type: str
+    value: str
+
+
+class PackedInputOption(_Part):
+    """An input of the operator.
+
+    Attributes:
+        number: which input, from 0.
+        columns: of its rows.
+        keys: positions of the columns by whose hash rows are distributed; empty: all rows are in one bucket.
+        hash_name: the column of the hash, behind the others.
+        weight: the last column.
+        condition: which rows are of this input; None = all.
+    """
+
+    number: int = Field(ge=0)
+    columns: tuple[PackedColumnOption, ...]
+    keys: tuple[int, ...] = ()
+    hash_name: str
+    weight: PackedColumnOption
+    condition: str | None = None
+
+
+class PackingOption(_Part):
+    """The option's value: the number of buckets, and the inputs of one operator that are read from the scan."""
+
+    buckets: int = Field(gt=0)
+    inputs: tuple[PackedInputOption, ...]
+
+
+def parse_packing(text: str) -> PackingOption:
+    """Return the value of the option.
+
+    Raises:
+        OptionError: it has another form.
+    """
+    try:
+        return PackingOption.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the text"
+        raise OptionError(f"option '{PACKING}' is set by Tidemark only: {where}: {first['msg']}.") from error
