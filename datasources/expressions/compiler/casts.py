@@ -212,6 +212,7 @@ _RULES: Final[dict[tuple[str, str], _Rule]] = {
     ("TIMESTAMP", "TIMESTAMP_NTZ"): lambda job: job.apply("shift", job.offset_us()),
     ("TIMESTAMP", "DATE"): lambda job: job.apply("moment_to_date", job.offset_us()),
     ("TIMESTAMP_NTZ", "TIMESTAMP"): lambda job: job.apply("shift", -job.offset_us()),
+    ("TIMESTAMP_NTZ", "STRING"): lambda job: job.apply("wall_clock_to_string"),
     ("TIMESTAMP_NTZ", "DATE"): lambda job: job.apply("moment_to_date", 0),
     ("DATE", "TIMESTAMP"): lambda job: job.apply("date_to_moment", job.offset_us()),
     ("DATE", "TIMESTAMP_NTZ"): lambda job: job.apply("date_to_moment", 0),

@@ -28,7 +28,7 @@ from datasources.expressions.vectors.vectors import EvalError, is_reader_limit
 _TOTAL: Final = frozenset(
     {"float_add", "float_subtract", "float_multiply", "float_negate", "float_abs", "decimal_negate", "compare", "not"}
     | {"int_to_float", "to_double", "decimal_to_double", "int_to_string", "boolean_to_string", "length", "substring"}
-    | {"trim", "concat", "scale_down", "seconds_as_double", "identity"}
+    | {"trim", "concat", "scale_down", "seconds_as_double", "identity", "wall_clock_to_string"}
 )
 _FAILS_AS_SPARK: Final = frozenset(
     {"int_add", "int_subtract", "int_multiply", "int_negate", "int_abs", "int_quotient", "int_remainder"}

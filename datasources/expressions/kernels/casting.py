@@ -6,6 +6,8 @@ import re
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from datasources.expressions.kernels.arithmetic import errors_where, in_range
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
@@ -13,6 +15,11 @@ from datasources.expressions.vectors.vectors import EvalError, Mask, objects
 from datasources.grammar.timestamp_text import SPARK_BLANKS
 
 _MORE_THAN_LONG: Final = 20
+_DAY_US: Final = 86_400_000_000
+_YEAR_0_US: Final = -719_528 * _DAY_US
+_YEAR_10000_US: Final = 2_932_897 * _DAY_US
+_LAST_PLAIN_YEAR: Final = 9999
+"""Later years have a sign in texts."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _WITH_FRACTION: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]*)")
 
@@ -120,6 +127,26 @@ def _boolean_to_string(call: KernelCall) -> KernelResult:
     return KernelResult(objects(names))
 
 
+def _wall_clock_to_string(call: KernelCall) -> KernelResult:
+    """Return `yyyy-MM-dd HH:mm:ss` and the fraction without zeros at its end."""
+    values = call.arguments[0]
+    is_common = (values >= _YEAR_0_US) & (values < _YEAR_10000_US)
+    moments = pa.array(np.where(is_common, values, 0), pa.timestamp("us"))
+    texts = pc.utf8_rtrim(pc.utf8_rtrim(moments.cast(pa.string()), "0"), ".").to_numpy(zero_copy_only=False)
+    for row in np.flatnonzero(~is_common):
+        texts[row] = _distant_wall_clock(int(values[row]))
+    return KernelResult(texts)
+
+
+def _distant_wall_clock(value_us: int) -> str:
+    days, rest_us = divmod(value_us, _DAY_US)
+    year, month, day = str(np.datetime64(days, "D")).lstrip("-").split("-")
+    number = int(year)
+    sign = "-" if str(np.datetime64(days, "D")).startswith("-") else "+" if number > _LAST_PLAIN_YEAR else ""
+    clock = str(np.datetime64(rest_us, "us"))[11:].rstrip("0").rstrip(".")
+    return f"{sign}{number:04}-{month}-{day} {clock}"
+
+
 KERNELS: Final[dict[str, Kernel]] = {
     "int_to_int": _int_to_int,
     "int_to_float": _int_to_float,
@@ -132,4 +159,5 @@ KERNELS: Final[dict[str, Kernel]] = {
     "string_to_int": _string_to_int,
     "int_to_string": _int_to_string,
     "boolean_to_string": _boolean_to_string,
+    "wall_clock_to_string": _wall_clock_to_string,
 }

@@ -135,6 +135,17 @@ class Catalyst:
         """Return a selection."""
         return self._logical.Filter(condition, child)
 
+    def unread(self, plan: Any, names: Sequence[str]) -> Any:
+        """Return no rows of a stream with columns of a plan, which is there for Spark to find its sources only.
+
+        It is a WITH that nothing refers to: the optimizer takes it out. LIMIT 0 is refused in output mode update.
+        """
+        columns = [each.newInstance() for each in items(plan.output()) if each.name() in names]
+        nothing = self._logical.LocalRelation(self.seq(columns), self.seq([]), True, self.none())
+        unused = self._module("org.apache.spark.sql.catalyst.plans.logical.CTERelationDef")
+        table = self._logical.CTERelationDef(plan, unused.newId(), self.none(), False, self.none(), False)
+        return self._logical.WithCTE(nothing, self.seq([table]))
+
     def stacked(self, nodes: Sequence[Any], lowest: Any) -> Any:
         """Return nodes of one child each, the first one on top, above another node."""
         return reduce(lambda below, node: node.withNewChildren(self.seq([below])), reversed(nodes), lowest)

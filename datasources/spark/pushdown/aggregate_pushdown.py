@@ -12,7 +12,7 @@ from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.partial_calls import PartialCalls
 from datasources.spark.pushdown.partial_scan import partial_frame, partial_table, source_options
-from datasources.spark.pushdown.table_rows import SOURCES, TableRows, table_rows
+from datasources.spark.pushdown.table_rows import SOURCES, TableRows, conjunction, table_rows
 from datasources.spark.pushdown.window_step import windowed_again
 from datasources.spark.pushdown.windowed_rows import WindowedRows, windowed_rows
 from datasources.spark.scan.time_attributes import DELAY_KEY
@@ -212,7 +212,7 @@ class _Aggregate:
         self._outside = self._outside_of_calls()
         self._choose_keys(self._outside)
         texts = [rows.text(each) for each in rows.conditions]
-        condition = " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
+        condition = conjunction(texts) if len(texts) > 1 else next(iter(texts), None)
         option = AggregationOption(
             panes=rows.panes,
             keys=tuple(self._keys),

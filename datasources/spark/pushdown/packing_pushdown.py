@@ -32,7 +32,7 @@ from datasources.spark.plans.mark_attached import identified_as
 from datasources.spark.plans.packed_marker import PACKED_RESULTS, PackedMarker
 from datasources.spark.pushdown.not_pushed import NotPushed
 from datasources.spark.pushdown.partial_scan import possible_scan, source_options
-from datasources.spark.pushdown.table_rows import RowValues, TableRows, chain, is_source
+from datasources.spark.pushdown.table_rows import RowValues, TableRows, chain, conjunction, is_source
 from datasources.spark.scan.packing import packing_of
 from datasources.spark.scan.schema import arrow_output_schema
 
@@ -55,18 +55,18 @@ class _Input:
     """An input that may be packed without Spark.
 
     Attributes:
-        node: that packs it in Spark.
-        rows: what it packs; the leaf is a source, or unpacks the results of an operator.
+        number: which input of the operator, from 0.
+        leaf: a source, or the node that unpacks the results of an operator.
         is_attached: whether the source has a watermark that Spark follows.
         has_heartbeats: whether rows are left out that are heartbeats.
-        option: how it is packed.
+        options: how it is packed; several where each row is expanded into several.
     """
 
-    node: Any
-    rows: TableRows
+    number: int
+    leaf: Any
     is_attached: bool
     has_heartbeats: bool
-    option: PackedInputOption
+    options: tuple[PackedInputOption, ...]
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class _Search:
         """Return the packed inputs of an operator."""
         nodes = _nodes_of(alias.child())
         found = [self._input(number, *each) for number, each in enumerate(zip(nodes, marker.keys, strict=True))]
-        scans = self._scans([each for each in found if each is not None and is_source(each.rows.leaf)], marker.buckets)
+        scans = self._scans([each for each in found if each is not None and is_source(each.leaf)], marker.buckets)
         inputs = [
             scans[number] if number in scans else self._of_results(node, each, marker.buckets)
             for number, (node, each) in enumerate(zip(nodes, found, strict=True))
@@ -107,28 +107,30 @@ class _Search:
     def _scans(self, inputs: list[_Input], buckets: int) -> dict[int, Any]:
         """Return a scan for each source that can pack those inputs that are read from it, by numbers of the inputs.
 
-        The scan stands at the first of them. At the others it is with LIMIT 0, which Spark does not read: a checkpoint
-        has an offset for every time that a source is read, in order.
+        The scan stands at the first of them. At the others it is not read: a checkpoint has an offset for every time
+        that a source is in a plan, in order.
         """
         scans: dict[int, Any] = {}
         while inputs:
-            leaf = inputs[0].rows.leaf
-            alike = [each for each in inputs if each.rows.leaf.equals(leaf)]
+            leaf = inputs[0].leaf
+            alike = [each for each in inputs if each.leaf.equals(leaf)]
             inputs = [each for each in inputs if each not in alike]
             loaded = self._scan(leaf, alike, buckets)
             if loaded is not None:
-                first, *others = (each.option.number for each in alike)
+                first, *others = (each.number for each in alike)
                 scans |= {first: self._cells(loaded, alike[0])}
-                scans |= {number: self.catalyst.plan(loaded.select(*PACKED_ROWS.names).limit(0)) for number in others}
+                scans |= {
+                    number: self.catalyst.unread(self.catalyst.plan(loaded), PACKED_ROWS.names) for number in others
+                }
         return scans
 
     def _of_results(self, node: Any, packed: _Input | None, buckets: int) -> Any:
         """Return an input; packed from the results of another operator where that is possible."""
-        if packed is None or is_source(packed.rows.leaf):
+        if packed is None or is_source(packed.leaf):
             return self.rewritten(node)
-        results = packed.rows.leaf.child()
-        schema = plain_schema(arrow_output_schema(self.catalyst.frame(packed.rows.leaf).schema))
-        option = PackingOption(buckets=buckets, inputs=(packed.option,))
+        results = packed.leaf.child()
+        schema = plain_schema(arrow_output_schema(self.catalyst.frame(packed.leaf).schema))
+        option = PackingOption(buckets=buckets, inputs=packed.options)
         spark = self.catalyst.spark
         try:
             packing = packing_of(option, schema, session_info(spark), session_functions(spark))
@@ -145,14 +147,14 @@ class _Search:
         """Return a scan of one source that packs inputs, all that are read from it; None if it cannot."""
         if sum(each.equals(leaf) for each in self.leaves) != len(inputs):
             return None  # it would become two sources, and the checkpoint has one
-        option = PackingOption(buckets=buckets, inputs=tuple(each.option for each in inputs))
+        option = PackingOption(buckets=buckets, inputs=tuple(option for each in inputs for option in each.options))
         try:
             return self._loaded(inputs[0], option)
         except NotPushed:
             return None
 
     def _loaded(self, like: _Input, option: PackingOption) -> DataFrame:
-        leaf = like.rows.leaf
+        leaf = like.leaf
         spark, name = self.catalyst.spark, str(leaf.sourceName())
         options = source_options(leaf) | {PACKING: option.model_dump_json(exclude_none=True)}
         options.pop(_COLUMNS, None)
@@ -182,29 +184,40 @@ class _Search:
     def _input_of(self, number: int, node: Any, keys: tuple[str, ...]) -> _Input:
         *nodes, leaf = chain(node.child(), is_end=lambda each: is_source(each) or _is_result(each))
         is_attached = any(kind(each) == "EventTimeWatermark" for each in nodes)
-        found = RowValues(self.catalyst, None if is_attached else {})
-        found.start_from(leaf)
+        start = RowValues(self.catalyst, None if is_attached else {})
+        start.start_from(leaf)
+        forms = [start]
         for each in reversed(nodes):
-            found.take(each)
-        rows = TableRows(catalyst=self.catalyst, leaf=leaf, conditions=found.conditions, values=dict(found.values))
-        *columns, hashed, weight = items(node.child().output())
-        names = [str(each.name()) for each in columns]
-        texts = [rows.text(each) for each in rows.conditions if not _leaves_heartbeats_out(each)]
-        option = PackedInputOption(
-            number=number,
-            columns=tuple(_column(rows, each) for each in columns),
-            keys=tuple(names.index(key) for key in keys),
-            hash_name=str(hashed.name()),
-            weight=_column(rows, weight),
-            condition=" AND ".join(f"({text})" for text in texts) or None,
-        )
+            if kind(each) == "Expand":
+                forms = [form for found in forms for form in found.expanded(each)]
+                continue
+            for found in forms:
+                found.take(each)
+        rows = [
+            TableRows(catalyst=self.catalyst, leaf=leaf, conditions=found.conditions, values=found.values)
+            for found in forms
+        ]
         return _Input(
-            node=node,
-            rows=rows,
+            number=number,
+            leaf=leaf,
             is_attached=is_attached,
-            has_heartbeats=any(map(_leaves_heartbeats_out, rows.conditions)),
-            option=option,
+            has_heartbeats=any(map(_leaves_heartbeats_out, start.conditions)),
+            options=tuple(_option(number, each, items(node.child().output()), keys) for each in rows),
         )
+
+
+def _option(number: int, rows: TableRows, output: list[Any], keys: tuple[str, ...]) -> PackedInputOption:
+    *columns, hashed, weight = output
+    names = [str(each.name()) for each in columns]
+    texts = [rows.text(each) for each in rows.conditions if not _leaves_heartbeats_out(each)]
+    return PackedInputOption(
+        number=number,
+        columns=tuple(_column(rows, each) for each in columns),
+        keys=tuple(names.index(key) for key in keys),
+        hash_name=str(hashed.name()),
+        weight=_column(rows, weight),
+        condition=conjunction(texts),
+    )
 
 
 def _column(rows: TableRows, attribute: Any) -> PackedColumnOption:

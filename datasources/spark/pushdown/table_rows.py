@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,6 +76,18 @@ class TableRows:
             if kind(part) == "AttributeReference" and part.name() in RESERVED_COLUMNS:
                 raise NotPushed(f"{expression.sql()} depends on the watermark of its row")
         return str(expression.sql())
+
+
+def conjunction(texts: Sequence[str]) -> str | None:
+    """Return one condition of several, in their order; None = there are none.
+
+    Spark leaves a row out at the first of them that is false or NULL, and does not evaluate the next ones. The operator
+    AND evaluates its right side where the left one is NULL.
+    """
+    if not texts:
+        return None
+    *before, last = texts
+    return " AND ".join([*(f"coalesce({text}, FALSE)" for text in before), f"({last})"])
 
 
 def references(expression: Any) -> list[int]:
@@ -154,6 +166,18 @@ class RowValues:
     def start_from(self, node: Any) -> None:
         """Take the columns of the node that is at the bottom, as they are."""
         self.values |= {attribute_id(each): each for each in items(node.output())}
+
+    def expanded(self, node: Any) -> list[RowValues]:
+        """Return the values of the rows that an Expand makes of each row, one form for each."""
+        forms = []
+        for projection in items(node.projections()):
+            form = RowValues(self._catalyst, self.values)
+            form.conditions = list(self.conditions)
+            form._is_attached = self._is_attached
+            pairs = zip(items(node.output()), items(projection), strict=True)
+            form.values |= {attribute_id(new): self._catalyst.substituted(old, self.values) for new, old in pairs}
+            forms.append(form)
+        return forms
 
     def follow_renames(self, step: list[Any]) -> None:
         """Take the columns of rows that nodes of a window give another identity."""

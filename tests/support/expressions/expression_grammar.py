@@ -29,7 +29,16 @@ _LEAVES = {
         "INTERVAL '01:30' MINUTE TO SECOND",
         "INTERVAL -3 HOURS",
     ],
-    "text": ["str", "s", "num", "'a-b'", "get_json_object(j, '$.zz')", "CAST(i AS STRING)", "trim(num)"],
+    "text": [
+        "str",
+        "s",
+        "num",
+        "'a-b'",
+        "get_json_object(j, '$.zz')",
+        "CAST(i AS STRING)",
+        "CAST(ntz AS STRING)",
+        "trim(num)",
+    ],
 }
 _FORMS = {
     "int": ["({int} + {int})", "({int} - {int})", "({int} * {int})", "({int} % {int})", "-({int})", "abs({int})", "CAST({double} AS INT)", "CAST({long} AS INT)", "mod({int}, {int})"],
@@ -40,7 +49,7 @@ _FORMS = {
     "ts": ["({ts} - {interval})", "({interval} + {ts})", "timestamp_millis({long})", "timestamp_seconds({int})", "date_trunc('SECOND', {ts})", "date_trunc('MILLISECOND', {ts})"],
     "ntz": ["({ntz} + {interval})", "({ntz} - {int} * {interval})", "({ntz} - INTERVAL '1' DAY)", "nullif(ntz, {ntz})", "CAST(CAST({ntz} AS DATE) AS TIMESTAMP_NTZ)"],
     "interval": ["({interval} + {interval})", "({interval} * 2)", "(-{interval})"],
-    "text": ["substring({text}, 2, 3)", "concat({text}, {text})", "({text} || 'z')", "split_part({text}, '-', 2)", "regexp_extract({text}, '([a-z]+)([0-9]*)', 2)", "CAST({long} AS STRING)", "rtrim({text})"],
+    "text": ["substring({text}, 2, 3)", "concat({text}, {text})", "({text} || 'z')", "split_part({text}, '-', 2)", "regexp_extract({text}, '([a-z]+)([0-9]*)', 2)", "CAST({long} AS STRING)", "CAST({ntz} AS STRING)", "rtrim({text})"],
 }  # fmt: skip
 _CONDITIONAL = [
     "CASE WHEN {bool} THEN {X} ELSE {X} END",

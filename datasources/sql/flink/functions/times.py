@@ -77,6 +77,8 @@ _ZONED: Final = re.compile(r"[^yMdHhmsSaEDQqKkGLF\W\d_]")
 _OF_CLOCK: Final = re.compile(r"[HhmsSaKk]")
 _RUNS: Final = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']")
 _GROUPS: Final = {"yyyy": "$1", "MM": "$2", "dd": "$3", "HH": "$4", "mm": "$5", "ss": "$6"}
+_LAYOUT: Final = "yyyy-MM-dd HH:mm:ss"
+"""How a timestamp begins as text."""
 _FULL_TEXT: Final = r"r'^(....)-(..)-(..) (..):(..):(..)[.](.)(.)(.)(.)(.)(.)\z'"
 
 
@@ -282,11 +284,45 @@ def _date_format(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
     if pattern is None:
         return f"date_format({value.text}, {form.text})"
     _require_format(pattern)
+    if value.type.root == "TIMESTAMP" and (pieces := _pieces(pattern)) is not None:
+        return bound(value, lambda x: _text_of_pieces(x, pieces))
     if value.type.root == "TIMESTAMP" and _OF_CLOCK.search(_unquoted(pattern)):
         replacement = _replacement(pattern)
         if replacement is not None:
             return f"regexp_replace({timestamp_text(value, _MICROS)}, {_FULL_TEXT}, r'{replacement}')"
     return f"date_format({value.text}, {form.text})"
+
+
+def _pieces(pattern: str) -> list[str | tuple[int, int]] | None:
+    """Return a format as texts and positions in `yyyy-MM-dd HH:mm:ss`, with lengths; None for another format."""
+    pieces: list[str | tuple[int, int]] = []
+    for match in _RUNS.finditer(pattern):
+        run = match[0]
+        if run in _GROUPS:
+            first, end = _LAYOUT.index(run), _LAYOUT.index(run) + len(run)
+            if len(pieces) > 1 and isinstance(before := pieces[-2], tuple) and _between(before, first) == pieces[-1]:
+                first = before[0]
+                del pieces[-2:]
+            pieces.append((first, end - first))
+        elif run[0].isalpha() or "''" in run:
+            return None
+        else:
+            pieces.append(run[1:-1] if run.startswith("'") else run)
+    return pieces if any(isinstance(each, tuple) for each in pieces) else None
+
+
+def _between(piece: tuple[int, int], first: int) -> str:
+    return _LAYOUT[sum(piece) : first]
+
+
+def _text_of_pieces(value: Value, pieces: Sequence[str | tuple[int, int]]) -> str:
+    texts = [
+        text_literal(each)
+        if isinstance(each, str)
+        else f"substr(CAST({value.text} AS STRING), {each[0] + 1}, {each[1]})"
+        for each in pieces
+    ]
+    return texts[0] if len(texts) == 1 else f"concat({', '.join(texts)})"
 
 
 def _unquoted(pattern: str) -> str:
