@@ -5,7 +5,8 @@ Rows keep their order within a bucket. Memory is bounded: what is waiting is del
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.errors import ExpressionError, RecordError
+from datasources.source.api.abilities import ConditionEvaluator
 from datasources.source.api.packing import PACKED_ROWS, PackedInput, RowPacking
 from datasources.source.reading.key_hashes import spark_hashes
 from datasources.source.reading.partial_aggregates import PartialRows
@@ -27,6 +29,8 @@ class RowPacker:
 
     def __init__(self, packing: RowPacking) -> None:
         self._inputs = [_InputPacker(each, packing.buckets) for each in packing.inputs]
+        conditions = {each.condition.text: each.condition for each in packing.inputs if each.condition is not None}
+        self._conditions = {text: each.evaluator() for text, each in conditions.items()}
         self._watermark_us = _NO_WATERMARK
 
     def add(
@@ -38,9 +42,10 @@ class RowPacker:
             RecordError: an expression has no value for a row; the row's position is named.
         """
         self._watermark_us = max(self._watermark_us, int(row_watermarks_us.max(initial=_NO_WATERMARK)))
+        chunk = _Chunk(rows, self._conditions)
         for each in self._inputs:
             try:
-                each.take(rows)
+                each.take(chunk)
             except ExpressionError as error:
                 if error.row_index < 0:
                     raise
@@ -56,12 +61,61 @@ class RowPacker:
                 yield PartialRows(columns=cells, row_watermarks_us=np.full(cells.num_rows, self._watermark_us))
 
 
+class _Chunk:
+    """Rows, with what inputs have evaluated of them: forms of a row share their condition and most of their values."""
+
+    def __init__(self, rows: pa.RecordBatch, conditions: Mapping[str, ConditionEvaluator]) -> None:
+        self._rows = rows
+        self._conditions = conditions
+        self._chosen: dict[str | None, _Chosen] = {}
+
+    def chosen(self, condition: str | None) -> _Chosen:
+        """Return the rows for which a condition is true; all of them for None."""
+        if condition not in self._chosen:
+            self._chosen[condition] = self._choose(condition)
+        return self._chosen[condition]
+
+    def _choose(self, condition: str | None) -> _Chosen:
+        if condition is None:
+            return _Chosen(rows=self._rows)
+        found = self._conditions[condition].evaluate(self._rows).fill_null(False)
+        kept = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+        if kept.all():
+            return _Chosen(rows=self._rows)
+        return _Chosen(rows=self._rows.filter(pa.array(kept)), numbers=np.flatnonzero(kept))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Chosen:
+    """Rows of a chunk, their positions in it (None: all), and values by the text of their expression."""
+
+    rows: pa.RecordBatch
+    numbers: NDArray[np.intp] | None = None
+    values: dict[tuple[str, pa.DataType], Any] = field(default_factory=dict)
+
+    def value(self, text: str, evaluator: ConditionEvaluator, kind: pa.DataType) -> Any:
+        """Return the value of an expression for each row.
+
+        Raises:
+            ExpressionError: there is none for a row; its index is the position in the chunk.
+        """
+        if (text, kind) not in self.values:
+            try:
+                self.values[text, kind] = _cast(evaluator.evaluate(self.rows), kind)
+            except ExpressionError as error:
+                if self.numbers is not None and error.row_index >= 0:
+                    error.row_index = int(self.numbers[error.row_index])
+                raise
+        return self.values[text, kind]
+
+
 class _InputPacker:
     def __init__(self, packed: PackedInput, buckets: int) -> None:
         self._packed = packed
         self._buckets = buckets
-        self._condition = None if packed.condition is None else packed.condition.evaluator()
-        self._columns = [(each.value.evaluator(), each.type) for each in (*packed.columns, packed.weight)]
+        self._condition = None if packed.condition is None else packed.condition.text
+        columns = (*packed.columns, packed.weight)
+        self._columns = [(each.value.text, each.value.evaluator(), each.type) for each in columns]
         self._schema = pa.schema(
             [
                 *((each.name, each.type) for each in packed.columns),
@@ -78,22 +132,13 @@ class _InputPacker:
         """Whether enough is waiting."""
         return self.rows >= MAX_BATCH_ROWS or self._bytes >= _MAX_BYTES
 
-    def take(self, rows: pa.RecordBatch) -> None:
+    def take(self, chunk: _Chunk) -> None:
         """Add the rows of a chunk that are of this input."""
-        numbers = None
-        if self._condition is not None:
-            kept = np.asarray(self._condition.evaluate(rows).fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
-            if not kept.any():
-                return
-            if not kept.all():
-                numbers = np.flatnonzero(kept)
-                rows = rows.filter(pa.array(kept))
-        try:
-            values = [_cast(evaluator.evaluate(rows), kind) for evaluator, kind in self._columns]
-        except ExpressionError as error:
-            if numbers is not None and error.row_index >= 0:
-                error.row_index = int(numbers[error.row_index])
-            raise
+        chosen = chunk.chosen(self._condition)
+        rows = chosen.rows
+        if not rows.num_rows:
+            return
+        values = [chosen.value(*each) for each in self._columns]
         hashes = spark_hashes([values[at] for at in self._packed.keys], rows.num_rows) if self._packed.keys else None
         hashed = pa.array(np.zeros(rows.num_rows, np.int64) if hashes is None else hashes)
         batch = pa.RecordBatch.from_arrays([*values[:-1], hashed, values[-1]], schema=self._schema)
