@@ -25,6 +25,7 @@ from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.compiler.syntax import parse
 from datasources.expressions.evaluation.compiled_expression import CompiledExpression, constant_delay_us, unshifted
 from datasources.expressions.evaluation.function_call import ReaderFunction
+from datasources.expressions.evaluation.logic_nodes import Conjunction
 from datasources.expressions.evaluation.nodes import FieldPath, Node, children_of
 
 _MILLISECOND_US: Final = 1_000
@@ -173,7 +174,15 @@ def compile_filter(
         source = SourceText(text=text, purpose="scan.filter")
         found = spark_name(compiled.result_type)
         raise source.refusal(source.whole, f"the filter is {found}, and has to be BOOLEAN", "Compare the value.")
-    return compiled
+    return replace(compiled, plan=_choosing_rows(compiled.plan))
+
+
+def _choosing_rows(plan: Node) -> Node:
+    """Return a condition as that of a WHERE, which Spark evaluates part by part."""
+    if not isinstance(plan, Conjunction) or plan.decisive:
+        return plan
+    left, right = map(_choosing_rows, plan.operands)
+    return replace(plan, operands=(left, right), chooses_rows=True)
 
 
 def compile_rowtime(path: str, schema: pa.Schema) -> CompiledExpression:

@@ -19,10 +19,15 @@ from datasources.expressions.vectors.vectors import Mask, Vector, merge_errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conjunction:
-    """AND (``decisive`` False) or OR (``decisive`` True) in three-valued logic."""
+    """AND (``decisive`` False) or OR (``decisive`` True) in three-valued logic.
+
+    With ``chooses_rows`` it is the AND of a WHERE: Spark leaves a row out at the first part that is not true, and does
+    not evaluate the next ones for it.
+    """
 
     operands: tuple[Node, Node]
     decisive: bool
+    chooses_rows: bool = False
     type: pa.DataType = BOOLEAN
 
     def evaluate(self, frame: Frame) -> Vector:
@@ -32,7 +37,8 @@ class Conjunction:
         decided_left = left_known & (left.values == self.decisive)
         decided = decided_left | (right_known & (right.values == self.decisive))
         values = decided if self.decisive else ~decided
-        errors = merge_errors(left.errors, right.errors, ~decided_left)
+        hidden = ~left_known | decided_left if self.chooses_rows else decided_left
+        errors = merge_errors(left.errors, right.errors, ~hidden)
         return Vector(values=values, valid=decided | (left_known & right_known), errors=errors)
 
 

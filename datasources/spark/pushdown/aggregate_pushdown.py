@@ -212,7 +212,7 @@ class _Aggregate:
         self._outside = self._outside_of_calls()
         self._choose_keys(self._outside)
         texts = [rows.text(each) for each in rows.conditions]
-        condition = conjunction(texts) if len(texts) > 1 else next(iter(texts), None)
+        condition = conjunction(texts)
         option = AggregationOption(
             panes=rows.panes,
             keys=tuple(self._keys),

@@ -79,15 +79,8 @@ class TableRows:
 
 
 def conjunction(texts: Sequence[str]) -> str | None:
-    """Return one condition of several, in their order; None = there are none.
-
-    Spark leaves a row out at the first of them that is false or NULL, and does not evaluate the next ones. The operator
-    AND evaluates its right side where the left one is NULL.
-    """
-    if not texts:
-        return None
-    *before, last = texts
-    return " AND ".join([*(f"coalesce({text}, FALSE)" for text in before), f"({last})"])
+    """Return one condition of several, in their order; None = there are none."""
+    return " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
 
 
 def references(expression: Any) -> list[int]:

@@ -14,7 +14,12 @@ import pytest
 
 from datasources.errors import ExpressionError, InternalError
 from datasources.expressions import ExpressionEvaluationError
-from datasources.expressions.compiler.compile import compile_expression, compile_rowtime, compile_watermark
+from datasources.expressions.compiler.compile import (
+    compile_expression,
+    compile_filter,
+    compile_rowtime,
+    compile_watermark,
+)
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema(
@@ -124,6 +129,25 @@ def test_a_null_before_an_error_hides_it():
     assert values("n + CAST(s AS INT)", n=[None], s=["x"]) == [None]
     with pytest.raises(ExpressionEvaluationError):
         values("CAST(s AS INT) + n", n=[None], s=["x"])
+
+
+def test_a_row_is_left_out_at_the_first_part_of_a_filter_that_is_not_true():
+    rows = {"n": [None, 0, 1], "m": [None, None, 1], "s": ["x", "x", "1"]}
+
+    def kept(text):
+        found = (
+            compile_filter(text, batch(**rows).schema, time_zone="UTC", ansi=True).evaluator().evaluate(batch(**rows))
+        )
+        return [each is True for each in found.to_pylist()]
+
+    assert kept("n > 0 AND CAST(s AS INT) > 0") == [False, False, True]
+    assert kept("n >= 0 AND m > 0 AND CAST(s AS INT) > 0") == [False, False, True]
+    assert kept("n > 0 AND (CAST(s AS INT) > 0 AND m > 0)") == [False, False, True]
+    for text in ("NOT (n > 0 AND CAST(s AS INT) > 0)", "n > 0 OR CAST(s AS INT) > 0", "CAST(s AS INT) > 0 AND n > 0"):
+        with pytest.raises(ExpressionEvaluationError, match="cast to a number"):
+            kept(text)
+    with pytest.raises(ExpressionEvaluationError, match="cast to a number"):
+        values("n > 0 AND CAST(s AS INT) > 0", n=[None], s=["x"])
 
 
 ERRORS = [
