@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,6 +97,13 @@ class Flink:
         """Run an INSERT to its end; return the job's seconds, without Flink's start."""
         job = tables.executeSql(insert).getJobClient().get()
         return float(job.getJobExecutionResult().get().getNetRuntime()) / 1_000
+
+    @staticmethod
+    def run_for(tables: Any, insert: str, seconds: float) -> None:
+        """Run an INSERT for some time."""
+        job = tables.executeSql(insert).getJobClient().get()
+        threading.Event().wait(seconds)
+        job.cancel().get()
 
 
 @contextmanager

@@ -80,10 +80,10 @@ WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers'
 """
 
 
-def make_topic(bootstrap: str, topic: str, partitions: int) -> None:
-    """Create a topic."""
+def make_topic(bootstrap: str, topic: str, partitions: int, config: dict[str, str] | None = None) -> None:
+    """Create a topic, with settings of its own if any are given."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+    for future in admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})]).values():
         future.result()
 
 

@@ -103,6 +103,11 @@ def _answer(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, An
 def _run(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, Any]:
     tables = flink.tables()
     *declared, insert = _statements(asked, run)
+    if asked.watch is not None:
+        for statement in declared:
+            tables.executeSql(statement)
+        flink.run_for(tables, insert, asked.watch.seconds)
+        return {"form": "debezium"}
     files = Path(asked.directory, "data", "output", run)
     jvm = jvm_of_this_process()
     with UsageSampler(jvm) as sampler, DirectorySampler(state) as state_sampler:
@@ -128,7 +133,7 @@ def _statements(asked: SideRun, run: str) -> list[str]:
     values = {"BOOTSTRAP_SERVERS": asked.bootstrap, "NEXMARK_DIR": asked.directory, "SUBMIT_TIME": run}
     side_input = {"connector": "side-input", "path": f"{asked.directory}/side_input.txt"}
     statements = [
-        *ddl_statements(values, {"scan.bounded.mode": "latest-offset"}),
+        *ddl_statements(values, {} if asked.watch is not None else {"scan.bounded.mode": "latest-offset"}),
         *(with_options(each, "side_input", side_input) for each in QUERIES[asked.query].statements(values)),
     ]
     if not asked.output or asked.query == _FILES:

@@ -29,7 +29,7 @@ def main() -> None:
     os.environ["_JAVA_OPTIONS"] = _HEAP  # wins over what the JVMs of all benchmarks are started with
     with _opened(asked) as run:
         for line in sys.stdin:
-            print(json.dumps(run(SideRun(**json.loads(line)))), flush=True)
+            print(json.dumps(run(SideRun.from_json(json.loads(line)))), flush=True)
 
 
 def _opened(asked: argparse.Namespace) -> AbstractContextManager[Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Self
 
+from benchmarks.nexmark.sides.delivery import Watch
 from benchmarks.sides import FLINK, PEER, TIDEMARK
 
 __all__ = ["FLINK_ROCKSDB", "SIDES", "SideRun"]
@@ -26,6 +27,7 @@ class SideRun:
         directory: of the benchmark: the side input is there, and files may be written.
         output: receives the result, a directory or the name of a topic; "" = the run is measured, and the result goes
             to a sink that does nothing.
+        watch: how long the run is and which rows' latencies are its result; None = it ends with the topic.
     """
 
     query: str
@@ -34,3 +36,10 @@ class SideRun:
     batch_events: int
     directory: str
     output: str = ""
+    watch: Watch | None = None
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Return the run that `dataclasses.asdict` made these values of."""
+        watch = values.get("watch")
+        return cls(**{**values, "watch": None if watch is None else Watch(**watch)})

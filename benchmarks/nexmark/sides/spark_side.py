@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.nexmark.sides.delivery import watch_stream
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.sides.stream_cost import run_stream, written_rows
 from benchmarks.window_query import session
@@ -47,6 +48,9 @@ def _run(spark: Any, asked: SideRun) -> dict[str, Any]:
 
     query = SPARK_QUERIES[asked.query]
     result = query.result(SparkEvents(spark, asked))
+    if asked.watch is not None:
+        with tempfile.TemporaryDirectory() as checkpoint:
+            return watch_stream(result, query.mode, asked.watch, checkpoint)
     if asked.output and not query.partitions:
         written_rows(result, query.mode, asked.output)
         return {"form": "parquet", "path": asked.output, "keys": query.keys}

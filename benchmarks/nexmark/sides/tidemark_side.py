@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.nexmark.query_list import QUERIES, ddl_statements, with_options
+from benchmarks.nexmark.sides.delivery import watch_stream
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.sides.stream_cost import run_stream, written_rows
 from benchmarks.window_query import session
@@ -55,6 +56,9 @@ def _run(spark: Any, asked: SideRun) -> dict[str, Any]:
     result = result.toDF(*([_KIND] if is_changelog else []), *QUERIES[asked.query].columns())
     keys, partitions = () if is_changelog else _UPDATED.get(asked.query, ()), _PARTITIONED.get(asked.query, ())
     mode = "update" if keys else "append"
+    if asked.watch is not None:
+        with tempfile.TemporaryDirectory() as checkpoint:
+            return watch_stream(result, mode, asked.watch, checkpoint)
     if asked.output and not partitions:
         written_rows(result, mode, asked.output)
         return {"form": "parquet", "path": asked.output, "keys": keys}
