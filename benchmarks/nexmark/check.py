@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from confluent_kafka import Consumer, TopicPartition
 from rich.console import Console
 
-from benchmarks.nexmark.dataset import PARTITIONS
+from benchmarks.nexmark.dataset import PARTITIONS, topic_messages
 from benchmarks.nexmark.generator.generator_config import GeneratorConfig
 from benchmarks.nexmark.query_list import NexmarkQuery
 from benchmarks.nexmark.sides.side_run import FLINK_ROCKSDB, SideRun
@@ -24,8 +23,6 @@ from benchmarks.sides import FLINK, WarmSide
 __all__ = ["Checker", "last_watermark"]
 
 _DELAY: Final = dt.timedelta(seconds=4)
-_MESSAGES: Final = 10_000
-_POLL_S: Final = 10.0
 _TO_ITS_END: Final = (FLINK, FLINK_ROCKSDB)
 """These end with the largest watermark there is: all windows are emitted. Spark ends with that of the last event."""
 
@@ -97,21 +94,8 @@ class Checker:
 
 
 def _copy(bootstrap: str, topic: str, file: Path) -> None:
-    """Write the values of a topic of one partition into a file, one a line.
-
-    Raises:
-        SystemExit: its records do not come.
-    """
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "check", "enable.auto.commit": False})
-    _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0))
-    consumer.assign([TopicPartition(topic, 0, 0)])
+    """Write the values of a topic of one partition into a file, one a line."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
     with file.open("wb") as output:
-        while count < end:
-            messages = consumer.consume(_MESSAGES, _POLL_S)
-            if not messages:
-                raise SystemExit(f"{topic}: {end - count} records did not come within {_POLL_S:.0f} s")
-            count += len(messages)
+        for messages in topic_messages(bootstrap, topic):
             output.writelines(message.value() + b"\n" for message in messages)
-    consumer.close()

@@ -7,19 +7,23 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from benchmarks.nexmark.generator.generator_config import GeneratorConfig
 from benchmarks.nexmark.generator.topic_writer import TopicPart
 from benchmarks.orders import make_topic
 
-__all__ = ["PARTITIONS", "TOPIC", "Filled", "fill_topic", "write_files"]
+__all__ = ["PARTITIONS", "TOPIC", "Filled", "fill_topic", "topic_messages", "write_files"]
 
 TOPIC: Final = "nexmark"
 PARTITIONS: Final = 4
+_MESSAGES: Final = 10_000
+_POLL_S: Final = 10.0
 _MEMORY: Final = {
     "MIMALLOC_PURGE_DELAY": "-1",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
@@ -59,6 +63,25 @@ def fill_topic(bootstrap: str, events: int, config: GeneratorConfig, *, topic: s
     return Filled(
         events=events, events_per_s=round(events / elapsed), bytes_per_event=round(sum(map(int, printed)) / events, 1)
     )
+
+
+def topic_messages(bootstrap: str, topic: str) -> Iterator[list[Message]]:
+    """Yield the records of a topic of one partition, as many as it has now.
+
+    Raises:
+        SystemExit: they do not come.
+    """
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "results", "enable.auto.commit": False})
+    _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0))
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    count = 0
+    while count < end:
+        messages = consumer.consume(min(_MESSAGES, end - count), _POLL_S)
+        if not messages:
+            raise SystemExit(f"{topic}: {end - count} records did not come within {_POLL_S:.0f} s")
+        count += len(messages)
+        yield messages
+    consumer.close()
 
 
 def write_files(directory: Path, events: int, config: GeneratorConfig) -> None:

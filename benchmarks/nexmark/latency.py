@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from confluent_kafka import Consumer, TopicPartition
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.flink import FLINK_VERSION
 from benchmarks.measure import load_before, machine_facts
-from benchmarks.nexmark.dataset import PARTITIONS, TOPIC
+from benchmarks.nexmark.dataset import PARTITIONS, TOPIC, topic_messages
 from benchmarks.nexmark.generator.generator_config import GeneratorConfig
 from benchmarks.nexmark.generator.topic_writer import EventWriter, TopicPart
 from benchmarks.nexmark.sides.delivery import Deliveries, Watch
@@ -53,8 +52,6 @@ _STARTS_S: Final = 20
 """So long does a query start: these rows do not count."""
 _LEAD_S: Final = 2.0
 _TICK_S: Final = 0.02
-_MESSAGES: Final = 10_000
-_POLL_S: Final = 10.0
 
 
 def main() -> None:
@@ -139,25 +136,13 @@ def _write(bootstrap: str, started_ms: int, rate: int, events: int) -> None:
 
 
 def _of_topic(bootstrap: str, topic: str, watch: Watch) -> dict[str, Any]:
-    """Return the latencies of the rows in a topic, by the broker's times.
-
-    Raises:
-        SystemExit: its records do not come.
-    """
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "latency", "enable.auto.commit": False})
-    _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0))
-    consumer.assign([TopicPartition(topic, 0, 0)])
-    deliveries, count = Deliveries(watch), 0
-    while count < end:
-        messages = consumer.consume(min(_MESSAGES, end - count), _POLL_S)
-        if not messages:
-            raise SystemExit(f"{topic}: {end - count} records did not come within {_POLL_S:.0f} s")
-        count += len(messages)
+    """Return the latencies of the rows in a topic, by the broker's times."""
+    deliveries = Deliveries(watch)
+    for messages in topic_messages(bootstrap, topic):
         rows = [(json.loads(each.value()), each.timestamp()[1]) for each in messages]
         added = [(row["after"][watch.column], at) for row, at in rows if row["after"] is not None]
         times = np.array([each for each, _ in added], "datetime64[ms]").astype(np.int64)
         deliveries.add(times, np.array([at for _, at in added], np.int64))
-    consumer.close()
     return deliveries.summary()
 
 

@@ -150,13 +150,24 @@ class _InputPacker:
         """Return what is waiting, packed."""
         rows = pa.Table.from_batches(self._waiting)
         self._waiting, self.rows, self._bytes = [], 0, 0
-        hashes = rows.column(self._packed.hash_name).to_numpy()
-        found, blobs = blobs_by_bucket(rows, hashes % self._buckets)
-        columns: list[list[Any]] = [found, [self._packed.number] * len(blobs), blobs]
-        return pa.RecordBatch.from_arrays(
-            [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],
-            schema=PACKED_ROWS,
-        )
+        return packed_cells(rows, self._packed.hash_name, self._packed.number, self._buckets)
+
+
+def packed_cells(rows: pa.Table, hash_name: str, number: int, buckets: int) -> pa.RecordBatch:
+    """Return rows in cells, one for each bucket: `PACKED_ROWS`.
+
+    Args:
+        rows: of an input.
+        hash_name: the column by which they are distributed.
+        number: of the input.
+        buckets: how many there are.
+    """
+    found, blobs = blobs_by_bucket(rows, rows.column(hash_name).to_numpy() % buckets)
+    columns: list[list[Any]] = [found, [number] * len(blobs), blobs]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],
+        schema=PACKED_ROWS,
+    )
 
 
 def _cast(values: Any, kind: pa.DataType) -> Any:

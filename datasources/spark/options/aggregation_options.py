@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from datasources.errors import OptionError
 from datasources.source.api.aggregation import PartialFunction
+from datasources.spark.options.json_option import JsonOption
 
 AGGREGATION = "scan.aggregation"
 """Which partial aggregates a scan delivers in place of rows; see `AggregationOption`."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class KeyOption(_Part):
+class KeyOption(JsonOption):
     """A column by which rows are grouped: its name, and its value as Spark SQL over the scan's columns."""
 
     name: str
     value: str
 
 
-class CallOption(_Part):
+class CallOption(JsonOption):
     """An aggregate: the name of its column, and Spark SQL over the scan's columns.
 
     Attributes:
@@ -36,7 +32,7 @@ class CallOption(_Part):
     condition: str | None = None
 
 
-class PaneOption(_Part):
+class PaneOption(JsonOption):
     """The panes that rows are grouped by.
 
     Attributes:
@@ -52,7 +48,7 @@ class PaneOption(_Part):
     offset_us: int = 0
 
 
-class AggregationOption(_Part):
+class AggregationOption(JsonOption):
     """The option's value.
 
     Attributes:
@@ -74,9 +70,4 @@ def parse_aggregation(text: str) -> AggregationOption:
     Raises:
         OptionError: it has another form.
     """
-    try:
-        return AggregationOption.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the text"
-        raise OptionError(f"option '{AGGREGATION}' is set by Tidemark only: {where}: {first['msg']}.") from error
+    return AggregationOption.parsed(AGGREGATION, text)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from datasources.errors import OptionError
+from datasources.spark.options.json_option import JsonOption
 
 PACKING = "scan.packing"
 """How a scan packs its rows; see `PackingOption`."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PackedColumnOption(_Part):
+class PackedColumnOption(JsonOption):
     """A column: its name and Spark type in packed rows, and its value as Spark SQL over the scan's columns."""
 
     name: str
@@ -22,7 +18,7 @@ class PackedColumnOption(_Part):
     value: str
 
 
-class PackedInputOption(_Part):
+class PackedInputOption(JsonOption):
     """An input of the operator.
 
     Attributes:
@@ -42,7 +38,7 @@ class PackedInputOption(_Part):
     condition: str | None = None
 
 
-class PackingOption(_Part):
+class PackingOption(JsonOption):
     """The option's value: the number of buckets, and the inputs of one operator that are read from the scan."""
 
     buckets: int = Field(gt=0)
@@ -55,9 +51,4 @@ def parse_packing(text: str) -> PackingOption:
     Raises:
         OptionError: it has another form.
     """
-    try:
-        return PackingOption.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the text"
-        raise OptionError(f"option '{PACKING}' is set by Tidemark only: {where}: {first['msg']}.") from error
+    return PackingOption.parsed(PACKING, text)

@@ -9,16 +9,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from datasources.source.api.packing import PACKED_ROWS, RowPacking
-from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, as_declared, blobs_by_bucket, from_blob, to_blob
-from datasources.source.reading.row_packer import RowPacker
+from datasources.source.api.packing import RowPacking
+from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, as_declared, from_blob, to_blob
+from datasources.source.reading.row_packer import RowPacker, packed_cells
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.changelog.changes import (
     HASH_COLUMN,
     WEIGHT_COLUMN,
     consolidated,
-    ints,
     weights,
     with_change_columns,
     with_result_columns,
@@ -62,12 +61,7 @@ class PackChanges:
         freeze_worker_heap()
 
     def _packed(self, rows: pa.Table) -> pa.RecordBatch:
-        found, blobs = blobs_by_bucket(rows, ints(rows, HASH_COLUMN) % self.buckets)
-        columns: list[list[Any]] = [found, [self.input] * len(blobs), blobs]
-        return pa.RecordBatch.from_arrays(
-            [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],
-            schema=PACKED_ROWS,
-        )
+        return packed_cells(rows, HASH_COLUMN, self.input, self.buckets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
