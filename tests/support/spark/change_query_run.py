@@ -48,7 +48,11 @@ class ChangeQueryRun:
         empty, by_id = queries.empty_tables(frames)
         for name, frame in empty.items():
             frame.createOrReplaceTempView(name)
-        with patch.object(translator, "run_changes", self._run), patch.object(queries, "net_changes", self._result):
+        with (
+            patch.object(translator, "run_changes", self._run),
+            patch.object(queries, "net_changes", self._result),
+            patch.object(queries, "push_packing", lambda result: result),
+        ):
             found = queries.change_query(self.spark.sql(statement), by_id)
         self.shown = found.shown
         result: Any = found.frame
