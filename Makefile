@@ -93,7 +93,7 @@ bench-changelog: setup java  ## queries whose rows change, beside Flink in two f
 nexmark: setup java  ## Nexmark's queries on Tidemark, Flink and plain Spark: results beside DuckDB's, then costs; hours
 	@$(BIN)/python -m benchmarks.nexmark --save
 
-nexmark-quick: setup java  ## six of Nexmark's queries on a million events; the last line is JSON
+nexmark-quick: setup java  ## six of Nexmark's queries on few events, in young JVMs; the last line is JSON
 	@$(BIN)/python -m benchmarks.nexmark --quick
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC, connectorx and Flink CDC, binlog; ten minutes; the last line is JSON

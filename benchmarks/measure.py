@@ -1,13 +1,11 @@
 """What a query costs: CPU of the driver's JVM and everything that it started, and the memory of the largest worker.
 
-CPU is user + system time from the kernel's accounting, children that ended included. The broker, the producer and the
-benchmark's own process are not descendants of that JVM and do not count. Python workers outlive the daemon that started
-them for a moment; the kernel then gives them to this process, so that their time is not lost.
+CPU is user + system time of the kernel's accounting, of processes that ended as well. The broker, the producer and the
+benchmark's own process are not descendants of that JVM and do not count.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import threading
@@ -20,9 +18,8 @@ __all__ = ["UsageSampler", "cpu_seconds", "jvm_of_this_process", "load_average",
 
 _IDLE: Final = 1.0
 """The largest load of an idle machine."""
-_SET_CHILD_SUBREAPER: Final = 36
-_descendants: Final[set[psutil.Process]] = set()
-"""Of measured JVMs, also those that this process has adopted."""
+_LOOK_S: Final = 0.1
+_meters: Final[dict[psutil.Process, _Meter]] = {}
 
 
 def jvm_of_this_process() -> psutil.Process:
@@ -34,24 +31,63 @@ def jvm_of_this_process() -> psutil.Process:
 
 
 def cpu_seconds(root: psutil.Process) -> float:
-    """Return CPU seconds of a process and all its descendants, those that ended included."""
-    _adopt_orphans()
-    now = root.children(recursive=True)
-    _descendants.update(now)
-    total = 0.0
-    for process in {root, *now, *_descendants.intersection(psutil.Process().children())}:
+    """Return CPU seconds of a process and of all that it has started since the first call, also of those that ended."""
+    if root not in _meters:
+        _meters[root] = _Meter(root)
+        threading.Thread(target=_meters[root].run, daemon=True).start()
+    return _meters[root].seconds()
+
+
+class _Meter:
+    """Adds up CPU seconds of a process and its descendants; looks at them every 0.1 s, so as to know of each its last.
+
+    The kernel adds the time of an ended process to its parent's, unless the parent ignores SIGCHLD, as PySpark's daemon
+    does: the time of its workers would be lost. So each process counts by its own figures. What the root gets from
+    children that nobody saw counts as well.
+    """
+
+    def __init__(self, root: psutil.Process) -> None:
+        self._root = root
+        self._own_s: dict[psutil.Process, float] = {}
+        self._ended_s = 0.0
+        self._inherited_s = self._inherited()
+        self._lock = threading.Lock()
+
+    def run(self) -> None:
+        """Look at the processes again and again, until the root ends."""
+        pause = threading.Event()
+        while self._root.is_running():
+            try:
+                self.seconds()
+            except psutil.NoSuchProcess:
+                return
+            pause.wait(_LOOK_S)
+
+    def seconds(self) -> float:
+        """Return the sum by now."""
+        with self._lock:
+            inherited = self._inherited()
+            ended = [each for each in {*self._own_s, *self._root.children(recursive=True)} if not self._is_seen(each)]
+            if not ended:
+                self._ended_s += inherited - self._inherited_s
+            self._inherited_s = inherited
+            self._ended_s += sum(self._own_s.pop(each, 0.0) for each in ended)
+            times = self._root.cpu_times()
+            return float(times.user + times.system) + sum(self._own_s.values()) + self._ended_s
+
+    def _is_seen(self, process: psutil.Process) -> bool:
+        """Write a process's time down; return whether it is there."""
         try:
             times = process.cpu_times()
         except psutil.NoSuchProcess:
-            continue  # it ended: from now on its parent's children_* hold its time
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
+            return False
+        self._own_s[process] = float(times.user + times.system)
+        return True
 
-
-def _adopt_orphans() -> None:
-    """Become the parent of descendants whose parent ends; only Linux can."""
-    if platform.system() == "Linux":
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    def _inherited(self) -> float:
+        """Return the CPU seconds of children that ended and were waited for."""
+        times = self._root.cpu_times()
+        return float(times.children_user + times.children_system)
 
 
 def load_average() -> float:
@@ -100,7 +136,6 @@ class UsageSampler:
         while not self._stop.wait(0.2):
             self.peak_jvm_mb = max(self.peak_jvm_mb, self.root.memory_info().rss / 1e6)
             children = self.root.children(recursive=True)
-            _descendants.update(children)
             for child in children:
                 try:
                     if "python" in child.name():

@@ -33,9 +33,9 @@ from benchmarks.nexmark.workbench import filled_topic, open_sides, write_side_in
 from benchmarks.sides import FLINK, PEER, TIDEMARK
 
 RESULTS: Final = Path(__file__).parents[1] / "results" / "nexmark.json"
-_EVENTS: Final = 3_000_000
+_EVENTS: Final = 2_000_000
 _CHECKED_EVENTS: Final = 1_000_000
-_BATCHES: Final = 3
+_BATCHES: Final = 2
 _CHECKED_BATCHES: Final = 5
 _WARM_BATCHES: Final = 20
 _QUICK_EVENTS: Final = 500_000

@@ -11,7 +11,7 @@ from tests.support.project import ROOT
 
 TESTS = ROOT / "tests"
 OWN_TOOLS = "support"
-"""Tests of the tests' own tools."""
+"""Tests of the tests' own tools, and of the benchmarks'."""
 FILES = [file for kind in KINDS for file in sorted((TESTS / kind).rglob("test_*.py"))]
 MODULES = [
     path
@@ -37,8 +37,10 @@ def test_every_test_stands_in_the_folder_of_a_package():
 def test_every_unit_test_names_a_module_or_its_package():
     others = []
     for file in (TESTS / "unit").rglob("test_*.py"):
-        package = TESTS / OWN_TOOLS if package_of(file) == OWN_TOOLS else package_folder(package_of(file))
-        names = {package.name, *(path.stem for path in package.rglob("*.py")), *(p.name for p in package.glob("*/"))}
+        own = [TESTS / OWN_TOOLS, ROOT / "benchmarks"]
+        packages = own if package_of(file) == OWN_TOOLS else [package_folder(package_of(file))]
+        names = {package.name for package in packages}
+        names |= {each.stem for package in packages for each in (*package.rglob("*.py"), *package.glob("*/"))}
         if not any(names_module(file, name) for name in names):
             others.append(shown(file))
     assert others == []
