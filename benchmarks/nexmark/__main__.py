@@ -38,7 +38,7 @@ _CHECKED_EVENTS: Final = 1_000_000
 _BATCHES: Final = 2
 _CHECKED_BATCHES: Final = 5
 _WARM_BATCHES: Final = 20
-_QUICK_EVENTS: Final = 500_000
+_QUICK_EVENTS: Final = 250_000
 _QUICK_CHECKED_EVENTS: Final = 50_000
 _QUICK_BATCHES: Final = 2
 _QUICK_SLOWER: Final = 10
@@ -109,7 +109,7 @@ def _run(console: Console, asked: argparse.Namespace) -> dict[str, Any]:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         write_side_input(directory)
         sides = open_sides(stack, asked.sides, console)
-        checked = _work(directory, checked_events, _CHECKED_BATCHES)
+        checked = _work(directory, checked_events, _QUICK_BATCHES if asked.quick else _CHECKED_BATCHES)
         with filled_topic(console, checked_config, sides, checked) as workbench:
             problems = workbench.check(asked.queries)
             found = {"problems": {name: each for name, each in problems.items() if each}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -53,13 +54,14 @@ class Checker:
     console: Console
 
     def check(self, query: NexmarkQuery, sides: dict[str, WarmSide]) -> dict[str, str]:
-        """Return of each side that cannot run the query or has another result what is wrong."""
-        found = {name: self._problem(query, name, side) for name, side in sides.items()}
+        """Return of each side that cannot run the query or has another result what is wrong. The sides run at once."""
+        runs = {name: replace(self.run, query=query.name, output=self._output(query, name)) for name in sides}
+        with ThreadPoolExecutor(max(len(sides), 1)) as pool:
+            answers = {name: pool.submit(side.answer, asdict(runs[name])) for name, side in sides.items()}
+        found = {name: self._problem(query, name, run.output, answers[name].result()) for name, run in runs.items()}
         return {name: problem for name, problem in found.items() if problem}
 
-    def _problem(self, query: NexmarkQuery, name: str, side: WarmSide) -> str:
-        output = self._output(query, name)
-        answer = side.answer(asdict(replace(self.run, query=query.name, output=output)))
+    def _problem(self, query: NexmarkQuery, name: str, output: str, answer: dict[str, Any]) -> str:
         if "why" in answer:
             problem = str(answer["why"])
         else:
