@@ -10,7 +10,7 @@ import os
 import platform
 import threading
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import psutil
 
@@ -50,7 +50,7 @@ class _Meter:
         self._root = root
         self._own_s: dict[psutil.Process, float] = {}
         self._ended_s = 0.0
-        self._inherited_s = self._inherited()
+        self._inherited_s = _inherited_s(root.cpu_times())
         self._lock = threading.Lock()
 
     def run(self) -> None:
@@ -66,28 +66,31 @@ class _Meter:
     def seconds(self) -> float:
         """Return the sum by now."""
         with self._lock:
-            inherited = self._inherited()
+            root = self._root.cpu_times()
+            inherited = _inherited_s(root)
             ended = [each for each in {*self._own_s, *self._root.children(recursive=True)} if not self._is_seen(each)]
             if not ended:
                 self._ended_s += inherited - self._inherited_s
             self._inherited_s = inherited
             self._ended_s += sum(self._own_s.pop(each, 0.0) for each in ended)
-            times = self._root.cpu_times()
-            return float(times.user + times.system) + sum(self._own_s.values()) + self._ended_s
+            return _own_s(root) + sum(self._own_s.values()) + self._ended_s
 
     def _is_seen(self, process: psutil.Process) -> bool:
         """Write a process's time down; return whether it is there."""
         try:
-            times = process.cpu_times()
+            self._own_s[process] = _own_s(process.cpu_times())
         except psutil.NoSuchProcess:
             return False
-        self._own_s[process] = float(times.user + times.system)
         return True
 
-    def _inherited(self) -> float:
-        """Return the CPU seconds of children that ended and were waited for."""
-        times = self._root.cpu_times()
-        return float(times.children_user + times.children_system)
+
+def _own_s(times: Any) -> float:
+    return float(times.user + times.system)
+
+
+def _inherited_s(times: Any) -> float:
+    """Return the CPU seconds of children that ended and were waited for."""
+    return float(times.children_user + times.children_system)
 
 
 def load_average() -> float:
