@@ -42,15 +42,14 @@ class _Meter:
     """Adds up CPU seconds of a process and its descendants; looks at them every 0.1 s, so as to know of each its last.
 
     The kernel adds the time of an ended process to its parent's, unless the parent ignores SIGCHLD, as PySpark's daemon
-    does: the time of its workers would be lost. So each process counts by its own figures. What the root gets from
-    children that nobody saw counts as well.
+    does: the time of its workers would be lost. So each process counts by its own figures, and what a parent got from
+    ended children does not count. What a process uses between the last look and its end is missed.
     """
 
     def __init__(self, root: psutil.Process) -> None:
         self._root = root
         self._own_s: dict[psutil.Process, float] = {}
         self._ended_s = 0.0
-        self._inherited_s = _inherited_s(root.cpu_times())
         self._lock = threading.Lock()
 
     def run(self) -> None:
@@ -66,14 +65,9 @@ class _Meter:
     def seconds(self) -> float:
         """Return the sum by now."""
         with self._lock:
-            root = self._root.cpu_times()
-            inherited = _inherited_s(root)
             ended = [each for each in {*self._own_s, *self._root.children(recursive=True)} if not self._is_seen(each)]
-            if not ended:
-                self._ended_s += inherited - self._inherited_s
-            self._inherited_s = inherited
             self._ended_s += sum(self._own_s.pop(each, 0.0) for each in ended)
-            return _own_s(root) + sum(self._own_s.values()) + self._ended_s
+            return _own_s(self._root.cpu_times()) + sum(self._own_s.values()) + self._ended_s
 
     def _is_seen(self, process: psutil.Process) -> bool:
         """Write a process's time down; return whether it is there."""
@@ -86,11 +80,6 @@ class _Meter:
 
 def _own_s(times: Any) -> float:
     return float(times.user + times.system)
-
-
-def _inherited_s(times: Any) -> float:
-    """Return the CPU seconds of children that ended and were waited for."""
-    return float(times.children_user + times.children_system)
 
 
 def load_average() -> float:

@@ -1,6 +1,6 @@
-"""The tables of docs/performance.md, made from the figures of benchmarks/results/; `make plots` fills them in.
+"""The tables of docs/performance.md and docs/nexmark.md, made from the figures of benchmarks/results/; `make plots`.
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A test asserts that the page holds the figures of the
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A test asserts that the pages hold the figures of the
 result files, so that no figure there is older than its measurement.
 """
 
@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.nexmark.sides.side_run import FLINK_ROCKSDB
 from benchmarks.sides import FLINK, PEER, PYTHON_SOURCE, TIDEMARK, TIDEMARK_SQL
 
-__all__ = ["PAGE", "fill", "filled"]
+__all__ = ["PAGES", "fill", "filled"]
 
 RESULTS: Final = Path(__file__).parent / "results"
-PAGE: Final = Path(__file__).parents[1] / "docs" / "performance.md"
+PAGES: Final = tuple(Path(__file__).parents[1] / "docs" / name for name in ("performance.md", "nexmark.md"))
 _BLOCK: Final = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TITLES: Final = {
     TIDEMARK: "Tidemark, DataFrame",
@@ -26,6 +27,8 @@ _TITLES: Final = {
     PEER: "spark-sql-kafka, DataFrame",
     FLINK: "Flink, SQL",
 }
+_PEERS: Final = {FLINK: "Flink, heap", FLINK_ROCKSDB: "Flink, RocksDB", PEER: "spark-sql-kafka"}
+"""Beside Tidemark in Nexmark's tables."""
 _RATIOS: Final = {
     "ratio": (TIDEMARK, PEER),
     "sql_ratio": (TIDEMARK_SQL, PEER),
@@ -35,8 +38,9 @@ _RATIOS: Final = {
 
 
 def fill() -> None:
-    """Write the tables into the page."""
-    PAGE.write_text(filled(PAGE.read_text()))
+    """Write the tables into the pages."""
+    for page in PAGES:
+        page.write_text(filled(page.read_text()))
 
 
 def filled(page: str) -> str:
@@ -212,6 +216,52 @@ def _mysql_delta() -> str:
     return _table(["", "Tidemark", "Spark JDBC", "ratio of CPU"], rows)
 
 
+def _nexmark() -> str:
+    found = _read("nexmark")["queries"]
+    rows = [[name, *_nexmark_cells(each["sides"])] for name, each in found.items()]
+    head = ["", "Tidemark", *(cell for title in _PEERS.values() for cell in (title, "ratio"))]
+    return _table(head, [*rows, ["sum of both", "", *_nexmark_sums(found)]])
+
+
+def _nexmark_cells(sides: Mapping[str, Any]) -> list[str]:
+    ours = sides[TIDEMARK]["cpu_us_per_event"]
+    cells = [f"{ours:.2f} us"]
+    for side in _PEERS:
+        cost = sides.get(side, {}).get("cpu_us_per_event")
+        cells += ["", ""] if cost is None else [f"{cost:.2f} us", f"{ours / cost:.2f}"]
+    return cells
+
+
+def _nexmark_sums(found: Mapping[str, Any]) -> list[str]:
+    """Return the cost of each peer over the queries that it runs, and the ratio of ours over the same ones."""
+    cells = []
+    for side in _PEERS:
+        both = [each["sides"] for each in found.values() if side in each["sides"]]
+        ours, theirs = (sum(each[name]["cpu_us_per_event"] for each in both) for name in (TIDEMARK, side))
+        cells += [f"{theirs:.1f} us", f"{ours / theirs:.2f}"]
+    return cells
+
+
+def _nexmark_work() -> str:
+    rows = []
+    for name, each in _read("nexmark")["queries"].items():
+        figures = [each["sides"].get(side) for side in (TIDEMARK, *_PEERS)]
+        speeds = ["" if one is None else f"{one['events_per_s'] / 1_000:,.0f}" for one in figures]
+        memory = ["" if one is None else f"{one['peak_jvm_mb'] + (one['peak_worker_mb'] or 0):,}" for one in figures]
+        rows.append([name, *speeds, *memory])
+    titles = ["Tidemark", *_PEERS.values()]
+    return _table(["", *(f"{t}, 1,000 events/s" for t in titles), *(f"{t}, MB" for t in titles)], rows)
+
+
+def _nexmark_latency() -> str:
+    found = _read("nexmark_latency")["queries"]
+    rows = []
+    for name, sides in found.items():
+        figures = (sides.get(side, {}) for side in (TIDEMARK, *_PEERS))
+        rows.append([name, *(f"{f['p50_ms']:,} / {f['p99_ms']:,}" if "p50_ms" in f else "" for f in figures)])
+    return _table(["p50 / p99, ms", "Tidemark", *_PEERS.values()], rows)
+
+
 _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
@@ -226,4 +276,7 @@ _TABLES: Final = {
     "loads": _loads,
     "changelog": _changelog,
     "mysql_delta": _mysql_delta,
+    "nexmark": _nexmark,
+    "nexmark_work": _nexmark_work,
+    "nexmark_latency": _nexmark_latency,
 }

@@ -1,4 +1,4 @@
-"""Draws the figures of benchmarks/results/ for docs/performance.md, and fills its tables in; `make plots`.
+"""Draws the figures of benchmarks/results/ for the pages that show them, and fills their tables in; `make plots`.
 
 Colours belong to sides and are those of a palette that colour-blind readers distinguish.
 """
@@ -14,12 +14,19 @@ import matplotlib as mpl
 mpl.use("svg")
 import matplotlib.pyplot as plt
 
+from benchmarks.nexmark.sides.side_run import FLINK_ROCKSDB
 from benchmarks.page import fill
 from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
 
 RESULTS: Final = Path(__file__).parent / "results"
 IMAGES: Final = Path(__file__).parents[1] / "docs" / "images"
-COLOURS: Final = {TIDEMARK: "#0072B2", TIDEMARK_SQL: "#56B4E9", PEER: "#E69F00", FLINK: "#999999"}
+COLOURS: Final = {
+    TIDEMARK: "#0072B2",
+    TIDEMARK_SQL: "#56B4E9",
+    PEER: "#E69F00",
+    FLINK: "#999999",
+    FLINK_ROCKSDB: "#555555",
+}
 _STYLE: Final = {
     "svg.hashsalt": "tidemark",  # the same figures give the same file
     "font.size": 10,
@@ -36,6 +43,7 @@ def main() -> None:
     with plt.rc_context(_STYLE):
         _save(_headline(), "cpu_per_record")
         _save(_scaling(_read("kafka_scaling")), "scaling")
+        _save(_nexmark(_read("nexmark")["queries"]), "nexmark")
     fill()
 
 
@@ -64,6 +72,20 @@ def _headline() -> Any:
         axis.set_xlim(-0.5, len(found["cpu_us_per_record"]) - 0.2)
         axis.set_title(title)
     axes[0].set_ylabel("µs of CPU per record")
+    return figure
+
+
+def _nexmark(found: dict[str, Any]) -> Any:
+    """CPU per event of each query and side; medians."""
+    figure, axis = plt.subplots(figsize=(10, 3.5), layout="constrained")
+    for number, side in enumerate((TIDEMARK, FLINK, FLINK_ROCKSDB, PEER)):
+        places = [place + 0.2 * (number - 1.5) for place, each in enumerate(found.values()) if side in each["sides"]]
+        costs = [each["sides"][side]["cpu_us_per_event"] for each in found.values() if side in each["sides"]]
+        axis.bar(places, costs, 0.2, color=COLOURS[side], label=side)
+    axis.set_xticks(range(len(found)), list(found))
+    axis.set_ylabel("µs of CPU per event")
+    axis.set_title("Nexmark")
+    axis.legend(frameon=False)
     return figure
 
 

@@ -29,15 +29,15 @@ from benchmarks.nexmark.generator.generator_config import GeneratorConfig
 from benchmarks.nexmark.measurement import show
 from benchmarks.nexmark.query_list import NOT_RUN, QUERIES, QUICK
 from benchmarks.nexmark.sides.side_run import SIDES, SideRun
-from benchmarks.nexmark.workbench import filled_topic, open_sides, write_side_input
+from benchmarks.nexmark.workbench import Workbench, filled_topic, open_sides, write_side_input
 from benchmarks.sides import FLINK, PEER, TIDEMARK
 
 RESULTS: Final = Path(__file__).parents[1] / "results" / "nexmark.json"
 _EVENTS: Final = 2_000_000
-_CHECKED_EVENTS: Final = 1_000_000
+_CHECKED_EVENTS: Final = 500_000
 _BATCHES: Final = 2
 _CHECKED_BATCHES: Final = 5
-_WARM_BATCHES: Final = 20
+_SHORT_EVENTS: Final = 50_000
 _QUICK_EVENTS: Final = 250_000
 _QUICK_CHECKED_EVENTS: Final = 50_000
 _QUICK_BATCHES: Final = 2
@@ -51,18 +51,17 @@ def main() -> None:
     """Check, measure, show and save."""
     asked = _asked()
     console, load = Console(), load_before(is_saved=asked.save)
-    found = _run(console, asked)
+    found = _run(console, asked, load)
     if "queries" not in found:
         print(json.dumps({**found, "load": load}))
         return
     show(console, found["queries"], asked.sides)
-    if asked.save:
-        _save({**machine_facts(), "flink": FLINK_VERSION, **found, "not_run": NOT_RUN})
     print(json.dumps({"queries": _costs(found["queries"]), "load": load}))
 
 
-def _save(found: dict[str, Any]) -> None:
+def _save(found: Mapping[str, Any]) -> None:
     """Write the figures; those of other queries stay if they were measured in the same way."""
+    found = dict(found)
     if RESULTS.exists():
         before = json.loads(RESULTS.read_text(encoding="utf-8"))
         if all(before.get(key) == found[key] for key in _SAME):
@@ -101,7 +100,7 @@ def _check_of(asked: argparse.Namespace) -> tuple[GeneratorConfig, int]:
     return GeneratorConfig(rate=asked.rate), min(asked.events, _CHECKED_EVENTS)
 
 
-def _run(console: Console, asked: argparse.Namespace) -> dict[str, Any]:
+def _run(console: Console, asked: argparse.Namespace, load: float) -> dict[str, Any]:
     """Return the problems that were found and, unless results were compared only, the figures."""
     config, found = GeneratorConfig(rate=asked.rate), {}
     checked_config, checked_events = _check_of(asked)
@@ -115,26 +114,31 @@ def _run(console: Console, asked: argparse.Namespace) -> dict[str, Any]:
             found = {"problems": {name: each for name, each in problems.items() if each}}
             if asked.check:
                 return found
+        before = None
+        if not asked.quick:
+            short = _work(directory, _SHORT_EVENTS, 1)
+            before = stack.enter_context(filled_topic(console, config, {}, short)).run
         measured = _work(directory, asked.events, _QUICK_BATCHES if asked.quick else _BATCHES)
         with filled_topic(console, config, sides, measured) as workbench:
-            return found | _measured(workbench, problems, asked)
+            found |= _described(workbench, asked.rounds) | {"queries": {}}
+            for name in asked.queries:
+                found["queries"] |= workbench.measure([name], problems, asked.rounds, before)
+                if asked.save:
+                    _save({**machine_facts(), "load": load, "flink": FLINK_VERSION, **found, "not_run": NOT_RUN})
+            return found
 
 
 def _work(directory: Path, events: int, batches: int) -> SideRun:
     return SideRun(query="", bootstrap="", events=events, batch_events=events // batches, directory=str(directory))
 
 
-def _measured(workbench: Any, problems: Mapping[str, Mapping[str, str]], asked: argparse.Namespace) -> dict[str, Any]:
-    warm_ups = [] if asked.quick else [asked.events // _WARM_BATCHES]
-    queries = workbench.measure(asked.queries, problems, asked.rounds, warm_ups)
-    config = asdict(workbench.config)
+def _described(workbench: Workbench, rounds: int) -> dict[str, Any]:
     return {
         "topic": asdict(workbench.filled),
-        "config": config,
+        "config": asdict(workbench.config),
         "events": workbench.run.events,
-        "rounds": asked.rounds,
+        "rounds": rounds,
         "batch": workbench.run.batch_events,
-        "queries": queries,
     }
 
 

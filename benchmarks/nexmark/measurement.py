@@ -20,7 +20,7 @@ _FIGURES: Final = ("peak_jvm_mb", "peak_worker_mb", "state_mb")
 
 
 def measure_query(
-    console: Console, sides: Mapping[str, WarmSide], run: SideRun, rounds: int, warm_ups: Sequence[int]
+    console: Console, sides: Mapping[str, WarmSide], run: SideRun, rounds: int, before: SideRun | None
 ) -> dict[str, Any]:
     """Run a query on some sides in turns, each round beginning at the other end; return the figures of each side.
 
@@ -29,16 +29,16 @@ def measure_query(
         sides: those that can run it.
         run: the query's.
         rounds: how many there are.
-        warm_ups: how many events a batch of each run has that comes before them.
+        before: a short run of the query directly before each one: PySpark ends workers that were idle for a minute,
+            and to start them is no work of the query; None = there is none.
     """
-    for batch_events in warm_ups:
-        for side in sides.values():
-            side.answer(asdict(replace(run, batch_events=batch_events)))
     measured: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
     load = load_average()
     for number in range(rounds):
         names = list(sides) if number % 2 == 0 else list(sides)[::-1]
         for name in names:
+            if before is not None:
+                _checked(name, sides[name].answer(asdict(replace(before, query=run.query))))
             measured[name].append(_checked(name, sides[name].answer(asdict(run))))
         costs = ", ".join(f"{name} {_us(measured[name][-1], run):.2f}" for name in sides)
         console.print(f"  {run.query} round {number + 1}: us CPU/event {costs}", highlight=False)

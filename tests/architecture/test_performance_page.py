@@ -1,14 +1,15 @@
-"""docs/performance.md says what the result files say."""
+"""The pages with figures say what the result files say."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.page import PAGE, filled
+from benchmarks.page import PAGES, filled
 
 
-def test_the_page_is_up_to_date():
-    page = PAGE.read_text()
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_is_up_to_date(path):
+    page = path.read_text()
     assert page == filled(page), "run: make plots"
     assert page.count("<!-- table: ") == page.count("<!-- end -->") > 0
 

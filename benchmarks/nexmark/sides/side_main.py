@@ -15,7 +15,7 @@ from typing import Any, Final
 from benchmarks.nexmark.sides.side_run import FLINK_ROCKSDB, SideRun
 from benchmarks.sides import FLINK, PEER
 
-_HEAP: Final = "-Xmx6g"
+_HEAP: Final = "-Xmx4g"
 """Of each side's JVM: joins without a bound keep all bids."""
 
 
