@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -86,6 +87,7 @@ class Flink:
 
     def tables(self) -> Any:
         """Return a new environment of streaming tables."""
+        gc.collect()
         api = self._jvm.org.apache.flink.table.api
         tables = api.TableEnvironment.create(api.EnvironmentSettings.newInstance().inStreamingMode().build())
         for key, value in self._settings.items():
@@ -110,6 +112,9 @@ class Flink:
 def open_flink(jars: Sequence[Path], settings: Mapping[str, str], log: Path) -> Iterator[Flink]:
     """Start a JVM with Flink, and end it after the block.
 
+    Meanwhile Python collects garbage in `Flink.tables` only. A collection in another thread would let Py4J open another
+    connection, which is another thread in the JVM, and Flink's planner keeps what it needs in variables of its thread.
+
     Args:
         jars: its class path.
         settings: see `Flink`.
@@ -127,9 +132,11 @@ def open_flink(jars: Sequence[Path], settings: Mapping[str, str], log: Path) -> 
             redirect_stderr=output,
         )
         gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+        gc.disable()
         try:
             yield Flink(gateway.jvm, settings)
         finally:
+            gc.enable()
             gateway.shutdown()
             process.stdin.close()
             process.wait()

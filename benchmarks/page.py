@@ -253,15 +253,6 @@ def _nexmark_work() -> str:
     return _table(["", *(f"{t}, 1,000 events/s" for t in titles), *(f"{t}, MB" for t in titles)], rows)
 
 
-def _nexmark_latency() -> str:
-    found = _read("nexmark_latency")["queries"]
-    rows = []
-    for name, sides in found.items():
-        figures = (sides.get(side, {}) for side in (TIDEMARK, *_PEERS))
-        rows.append([name, *(f"{f['p50_ms']:,} / {f['p99_ms']:,}" if "p50_ms" in f else "" for f in figures)])
-    return _table(["p50 / p99, ms", "Tidemark", *_PEERS.values()], rows)
-
-
 _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
@@ -278,5 +269,4 @@ _TABLES: Final = {
     "mysql_delta": _mysql_delta,
     "nexmark": _nexmark,
     "nexmark_work": _nexmark_work,
-    "nexmark_latency": _nexmark_latency,
 }

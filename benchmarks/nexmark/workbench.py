@@ -60,15 +60,10 @@ class Workbench:
         )
         return {name: checker.check(QUERIES[name], dict(self.sides)) for name in queries}
 
-    def measure(
-        self, queries: Sequence[str], problems: Mapping[str, Mapping[str, str]], rounds: int, before: SideRun | None
-    ) -> dict[str, Any]:
-        """Return the figures of each query, on the sides that have no problem with it; see `measure_query`."""
-        found = {}
-        for name in queries:
-            able = {side: process for side, process in self.sides.items() if side not in problems.get(name, {})}
-            found[name] = measure_query(self.console, able, replace(self.run, query=name), rounds, before)
-        return found
+    def measure(self, query: str, problems: Mapping[str, str], rounds: int, before: SideRun | None) -> dict[str, Any]:
+        """Return the figures of a query, on the sides that have no problem with it; see `measure_query`."""
+        able = {side: process for side, process in self.sides.items() if side not in problems}
+        return measure_query(self.console, able, replace(self.run, query=query), rounds, before)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ which loses its state in a failure.
 
 from __future__ import annotations
 
-import gc
 import itertools
 import shutil
 import subprocess
@@ -78,9 +77,6 @@ def open_flink_side(*, is_durable: bool) -> Iterator[Callable[[SideRun], dict[st
         if is_durable:
             settings["execution.checkpointing.dir"] = (directory / "checkpoints").as_uri()
             settings["state.backend.rocksdb.localdir"] = str(state)
-        # A collection in another thread would let Py4J open a second connection, which is another thread in the JVM:
-        # Flink's planner keeps what it needs in a variable of the thread that it was made in.
-        gc.disable()
         with open_flink([*jars, classes], settings, directory / "log") as flink:
             numbers = itertools.count()
             yield lambda asked: _answer(flink, asked, f"flink-{is_durable}-{next(numbers)}", state)
@@ -98,7 +94,6 @@ def _compiled(classes: Path, jars: Sequence[Path]) -> Path:
 
 
 def _answer(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, Any]:
-    gc.collect()
     try:
         return _run(flink, asked, run, state)
     except Py4JError as error:
