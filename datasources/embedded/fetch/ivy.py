@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import select
+import selectors
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -155,21 +155,23 @@ class Ivy:
     def _follow(self, process: subprocess.Popen[bytes], fetched: Callable[[str], None]) -> str:
         assert process.stdout is not None
         text, seen = "", 0
-        while True:
-            readable, _, _ = select.select([process.stdout], [], [], self.stall_s)
-            if not readable:
-                raise EnvironmentProblem(
-                    f"Ivy printed nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
-                    f"its last words: {text[-300:]!r}"
-                )
-            received = os.read(process.stdout.fileno(), _READ_BYTES)
-            if not received:
-                return text
-            text += received.decode(errors="replace")
-            whole = text.rfind("\n") + 1
-            for match in _FETCHED.finditer(text, seen, whole):
-                fetched(match.group(1))
-            seen = max(seen, whole)
+        # select() takes no descriptor above 1,023, which a busy driver has.
+        with selectors.DefaultSelector() as output:
+            output.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                if not output.select(self.stall_s):
+                    raise EnvironmentProblem(
+                        f"Ivy printed nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
+                        f"its last words: {text[-300:]!r}"
+                    )
+                received = os.read(process.stdout.fileno(), _READ_BYTES)
+                if not received:
+                    return text
+                text += received.decode(errors="replace")
+                whole = text.rfind("\n") + 1
+                for match in _FETCHED.finditer(text, seen, whole):
+                    fetched(match.group(1))
+                seen = max(seen, whole)
 
 
 def _ivy_xml(artifacts: Sequence[Artifact], excluded: Sequence[Artifact]) -> str:
