@@ -304,7 +304,7 @@ class MySqlEnumerator:
             if is_read:
                 self._backlog.measure(state.at, state.at, self._end.clock_us)
             return state
-        if state.irrelevant_batches and state.snapshot is None and not self._is_outstanding:
+        if state.irrelevant_batches and state.snapshot is None and not self._is_being_read(state):
             now = self._clock.monotonic_ns()
             if now - self._skipped_ns < _SKIP_NS:
                 self._end_position = state.at
@@ -316,6 +316,10 @@ class MySqlEnumerator:
         self._idle_clock_us = None if unread else self._end.clock_us
         self._backlog.measure(state.at, state.at + unread, self._end.clock_us)
         return state
+
+    def _is_being_read(self, state: MySqlState) -> bool:
+        """Whether a batch that is not reconciled begins at a state's position, planned here or before a restart."""
+        return self._is_outstanding or state.has_data
 
     def _awaits_commit(self, state: MySqlState) -> bool:
         """Whether what is unread is in the log but not committed yet, so that no batch's GTID set has it."""

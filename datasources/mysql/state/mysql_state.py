@@ -90,6 +90,11 @@ class MySqlState:
         assert snapshot_position is not None, "chunks are planned only with a known position"
         return snapshot_position
 
+    @property
+    def has_data(self) -> bool:
+        """Whether the batch reads the binlog or chunks of tables; never so between two batches."""
+        return self.to is not None or bool(self.tables)
+
     def chunks_of_reader(self, reader: int) -> list[PlannedRange]:
         """Return the chunks that a snapshot reader reads, in order."""
         first = sum(self.chunks_per_reader[:reader])

@@ -265,3 +265,9 @@ def test_names_of_snapshot_readers_have_numbers():
     assert snapshot_reader_number(SplitId("snapshot-12")) == 12
     assert snapshot_reader_number(BINLOG) is None
     assert replace(batch(), to=None).without_data().to is None
+
+
+def test_a_batch_has_data_until_it_is_reconciled():
+    assert batch().has_data
+    assert batch(to=None, to_gtid=None).has_data  # chunks alone
+    assert not batch().without_data().has_data
