@@ -7,7 +7,9 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
-from datasources.errors import SchemaError, SourceUnavailable
+from py4j.protocol import Py4JError
+
+from datasources.errors import EnvironmentProblem, SchemaError, SourceUnavailable
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.tables.table_schema import table_names
 from datasources.sync.table_sync import TableSync
@@ -41,6 +43,7 @@ class DatabaseSync:
 
         Raises:
             TidemarkError: a table cannot be copied, or no longer.
+            EnvironmentProblem: Spark has stopped.
         """
         try:
             self._begin()
@@ -51,8 +54,9 @@ class DatabaseSync:
                     with suppress(SourceUnavailable):  # the tables' queries report it, and end the command if it stays
                         self._discover()
         finally:
-            for table in self._tables.values():
-                table.stop()
+            if not self._is_spark_stopped():
+                for table in self._tables.values():
+                    table.stop()
 
     def _begin(self) -> None:
         self._discover()
@@ -64,8 +68,20 @@ class DatabaseSync:
 
     def _step(self) -> bool:
         """Return whether a query runs; those that do not are started."""
+        if self._is_spark_stopped():
+            raise EnvironmentProblem(
+                f"Spark stopped, and with it the copies of database '{self._request.database}'; its output has the "
+                f"reason. Start the command again: each copy goes on from its last batch."
+            )
         running = [table.step() for table in self._tables.values()]
         return any(running)
+
+    def _is_spark_stopped(self) -> bool:
+        """Whether no query can be started any more: Spark stops itself after some errors, such as a full code cache."""
+        try:
+            return bool(self._spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001 - PySpark has no name for it
+        except Py4JError:  # its process has ended
+            return True
 
     def _discover(self) -> None:
         with closing(connect(self._request.connection, doing="listing the tables")) as connection:
