@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta nexmark nexmark-quick docs wheels sbom lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-formats bench-align bench-joins bench-changelog bench-mysql bench-mysql-delta bench-tpcc nexmark nexmark-quick docs wheels sbom lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -63,10 +63,10 @@ demo-picture: setup java  ## run the demo and draw its chart into docs/images/de
 	@$(BIN)/tidemark demo --picture docs/images/demo.svg
 
 bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed counts, raw values, fetching, scaling, latency; two to four hours
-	$(BIN)/python -m benchmarks.kafka_window
-	$(BIN)/python -m benchmarks.kafka_shapes --save
-	$(BIN)/python -m benchmarks.kafka_fetch --save
-	$(BIN)/python -m benchmarks.kafka_scaling --save
+	$(BIN)/python -m benchmarks.kafka.window
+	$(BIN)/python -m benchmarks.kafka.shapes --save
+	$(BIN)/python -m benchmarks.kafka.fetch --save
+	$(BIN)/python -m benchmarks.kafka.scaling --save
 	@$(MAKE) --no-print-directory plots
 
 plots: setup  ## draw the figures of benchmarks/results into docs/images, and their tables into docs/performance.md
@@ -74,18 +74,18 @@ plots: setup  ## draw the figures of benchmarks/results into docs/images, and th
 	$(BIN)/python -m benchmarks.plots
 
 bench-quick: setup java  ## one round in under two minutes; the last line is JSON
-	@$(BIN)/python -m benchmarks.kafka_window --quick
+	@$(BIN)/python -m benchmarks.kafka.window --quick
 
 bench-formats: setup java  ## formats: decoding beside other libraries, and windowed counts beside spark-sql-kafka and Flink; an hour
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
-	@$(BIN)/python -m benchmarks.format_decode
-	@$(BIN)/python -m benchmarks.kafka_formats --save
+	@$(BIN)/python -m benchmarks.decoding.formats
+	@$(BIN)/python -m benchmarks.kafka.formats --save
 
 bench-align: setup java  ## alignment: overshoot, catch-up, state and planning, in under five minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.align
 
 bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's temporal join; under five minutes; the last line is JSON
-	@$(BIN)/python -m benchmarks.joins
+	@$(BIN)/python -m benchmarks.operators.joins
 
 bench-changelog: setup java  ## queries whose rows change, beside Flink in two forms; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.changelog
@@ -101,7 +101,10 @@ bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC, connectorx and Fl
 	@$(BIN)/python -m benchmarks.mysql
 
 bench-mysql-delta: setup java  ## MySQL to Delta Lake beside Spark JDBC and MERGE; under ten minutes; the last line is JSON
-	@$(BIN)/python -m benchmarks.mysql_delta
+	@$(BIN)/python -m benchmarks.mysql.delta
+
+bench-tpcc: setup java  ## a TPC-C load on MySQL, and its binlog read beside Flink CDC and Debezium Engine; the last line is JSON
+	@$(BIN)/python -m benchmarks.tpcc
 
 docs: setup  ## build the documentation site into build/site; a warning, a missing page or anchor is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "open build/site/index.html"

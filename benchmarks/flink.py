@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +16,13 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from datasources.embedded.fetch.ivy import Artifact
 from datasources.embedded.fetch.jars import JarBundle, JarCache
 from datasources.java import find_java
+from watermark import SystemClock
 
-__all__ = ["FLINK_VERSION", "Flink", "cause_of", "fetch_jars", "open_flink"]
+__all__ = ["FLINK_VERSION", "KAFKA_AND_JSON", "Flink", "cause_of", "fetch_jars", "listed_options", "open_flink"]
 
 FLINK_VERSION: Final = "2.2.1"
+KAFKA_AND_JSON: Final = (("flink-connector-kafka", "5.0.0-2.2", 12), ("flink-json", FLINK_VERSION, 1))
+"""Connectors for `fetch_jars`."""
 _FLINK: Final = "org.apache.flink"
 _MODULES: Final = (
     "flink-clients",
@@ -94,18 +98,52 @@ class Flink:
             tables.getConfig().set(key, value)
         return tables
 
+    def java(self, name: str) -> Any:
+        """Return a Java class by its full name."""
+        return functools.reduce(getattr, name.split("."), self._jvm)
+
     @staticmethod
     def run(tables: Any, insert: str) -> float:
         """Run an INSERT to its end; return the job's seconds, without Flink's start."""
         job = tables.executeSql(insert).getJobClient().get()
         return float(job.getJobExecutionResult().get().getNetRuntime()) / 1_000
 
-    @staticmethod
-    def run_for(tables: Any, insert: str, seconds: float) -> None:
-        """Run an INSERT for some time."""
-        job = tables.executeSql(insert).getJobClient().get()
+    def run_for(self, statements: Sequence[str], seconds: float, *, savepoint: str | None = None) -> None:
+        """Run an INSERT for some time, from a savepoint if there is one; before it come tables."""
+        tables = self.tables()
+        if savepoint is not None:
+            tables.getConfig().set("execution.state-recovery.path", savepoint)
+        job = _submitted(tables, statements)
         threading.Event().wait(seconds)
         job.cancel().get()
+
+    def stop_and_restart(self, statements: Sequence[str], seconds: tuple[float, float], directory: str) -> int:
+        """Run an INSERT, stop it with a savepoint, and run it from there; return when it was started again, in ms.
+
+        Args:
+            statements: tables, and the INSERT as the last.
+            seconds: of the first and of the second run.
+            directory: takes the savepoint.
+        """
+        kind = self._jvm.org.apache.flink.core.execution.SavepointFormatType.NATIVE
+        job = _submitted(self.tables(), statements)
+        threading.Event().wait(seconds[0])
+        savepoint = job.stopWithSavepoint(False, directory, kind).get()
+        restarted_ms = SystemClock().now_us() // 1_000
+        self.run_for(statements, seconds[1], savepoint=savepoint)
+        return restarted_ms
+
+
+def listed_options(options: Mapping[str, str]) -> str:
+    """Return options as they stand in WITH."""
+    return ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+
+
+def _submitted(tables: Any, statements: Sequence[str]) -> Any:
+    *declared, insert = statements
+    for statement in declared:
+        tables.executeSql(statement)
+    return tables.executeSql(insert).getJobClient().get()
 
 
 @contextmanager

@@ -253,6 +253,23 @@ def _nexmark_work() -> str:
     return _table(["", *(f"{t}, 1,000 events/s" for t in titles), *(f"{t}, MB" for t in titles)], rows)
 
 
+def _nexmark_latency() -> str:
+    rows = []
+    for name, sides in _read("nexmark_latency")["queries"].items():
+        figures = (sides.get(side, {}) for side in (TIDEMARK, *_PEERS))
+        rows.append([name, *(f"{f['p50_ms']:,} / {f['p99_ms']:,}" if "p50_ms" in f else "" for f in figures)])
+    return _table(["p50 / p99, ms", "Tidemark", *_PEERS.values()], rows)
+
+
+def _nexmark_restart() -> str:
+    rows = []
+    for name, sides in _read("nexmark_latency")["queries"].items():
+        figures = [sides.get(side, {}).get("restart_ms") for side in (TIDEMARK, *_PEERS)]
+        if any(figures):
+            rows.append([name, *("" if each is None else f"{each:,}" for each in figures)])
+    return _table(["ms to the first row", "Tidemark", *_PEERS.values()], rows)
+
+
 _TABLES: Final = {
     "headline": _headline,
     "ratios": _ratios,
@@ -269,4 +286,6 @@ _TABLES: Final = {
     "mysql_delta": _mysql_delta,
     "nexmark": _nexmark,
     "nexmark_work": _nexmark_work,
+    "nexmark_latency": _nexmark_latency,
+    "nexmark_restart": _nexmark_restart,
 }

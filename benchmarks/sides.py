@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
-from benchmarks.orders import sized_name
+from benchmarks.orders.json_orders import sized_name
 
 __all__ = [
     "FLINK",
@@ -70,21 +73,32 @@ def run_side(side: str, work: Workload) -> dict[str, Any]:
     options = ["--warm-ups", str(work.warm_ups), "--query", work.query, "--slots", str(work.slots)]
     options += ["--jars", work.jars if side == PEER else ""]
     source = [work.bootstrap, work.topic, str(work.batch_rows)]
-    return _last_line(side, ["benchmarks.window_query", side, *source, *options])
+    return _last_line(side, ["benchmarks.kafka.sides.window_query", side, *source, *options])
 
 
 class WarmSide:
     """A side in a process that stays: its JVM has compiled what the next run needs. Use it in `with`."""
 
-    def __init__(self, side: str, *, slots: int = 2, jars: str = "", module: str = "benchmarks.warm_side") -> None:
+    def __init__(
+        self,
+        side: str,
+        *,
+        slots: int = 2,
+        jars: str = "",
+        module: str = "benchmarks.kafka.sides.warm_side",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._side, self._module = side, module
+        self._environment = {**os.environ, **(environment or {})}
         self._options = ["--slots", str(slots), "--jars", jars if side == PEER else ""]
 
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile("w+")
         command = [sys.executable, "-m", self._module, self._side, *self._options]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
+        self._process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True, env=self._environment
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,8 +121,9 @@ class WarmSide:
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended; why is in its output
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
         printed = self._process.stdout.readline()
         if not printed:
             self._errors.seek(0)
@@ -120,7 +135,7 @@ class WarmSide:
 def run_latency(side: str, work: Workload) -> dict[str, Any]:
     """Run a side of the latency benchmark; return the last line that it printed."""
     jars = ["--jars", work.jars if side == PEER else ""]
-    return _last_line(side, ["benchmarks.latency_side", side, work.bootstrap, work.topic, *jars])
+    return _last_line(side, ["benchmarks.kafka.sides.latency_side", side, work.bootstrap, work.topic, *jars])
 
 
 def _last_line(side: str, command: list[str]) -> dict[str, Any]:
@@ -145,7 +160,7 @@ def produce(  # noqa: PLR0913 - what a topic is
         compression: of the producer.
     """
     name = topic or sized_name(partitions, rows, record_bytes, compression)
-    command = [sys.executable, "-m", "benchmarks.orders", bootstrap, name, str(partitions), str(rows)]
+    command = [sys.executable, "-m", "benchmarks.orders.json_orders", bootstrap, name, str(partitions), str(rows)]
     command += [str(record_bytes), compression]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return name, round(float(printed), 1)

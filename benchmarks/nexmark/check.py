@@ -18,7 +18,7 @@ from benchmarks.nexmark.query_list import NexmarkQuery
 from benchmarks.nexmark.sides.side_run import FLINK_ROCKSDB, SideRun
 from benchmarks.nexmark.truth.comparison import differences, found_in_csv, found_in_debezium, found_in_parquet
 from benchmarks.nexmark.truth.expected import ExpectedResults
-from benchmarks.orders import make_topic
+from benchmarks.orders.json_orders import make_topic
 from benchmarks.sides import FLINK, WarmSide
 
 __all__ = ["Checker", "last_watermark"]

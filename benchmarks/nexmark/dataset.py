@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, Message, TopicPartition
 
 from benchmarks.nexmark.generator.generator_config import GeneratorConfig
 from benchmarks.nexmark.generator.topic_writer import TopicPart
-from benchmarks.orders import make_topic
+from benchmarks.orders.json_orders import make_topic
 
 __all__ = ["PARTITIONS", "TOPIC", "Filled", "fill_topic", "topic_messages", "write_files"]
 

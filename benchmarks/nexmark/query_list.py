@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benchmarks.flink import listed_options
+
 __all__ = ["NOT_RUN", "QUERIES", "QUICK", "NexmarkQuery", "ddl_statements", "with_options"]
 
 _TEXTS: Final = Path(__file__).parent / "queries"
@@ -121,8 +123,7 @@ def with_options(statement: str, table: str, options: Mapping[str, str]) -> str:
     found = _TABLE.match(statement)
     if found is None or not found[1].startswith(table):
         return statement
-    listed = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
-    return f"CREATE TABLE {found[1]} ({found[2]}) WITH ({listed})"
+    return f"CREATE TABLE {found[1]} ({found[2]}) WITH ({listed_options(options)})"
 
 
 def _statements(file: str, values: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.overshoot import reported_overshoot_ms, true_overshoot_ms, unaligned_overshoot_ms
+from benchmarks.align.overshoot import reported_overshoot_ms, true_overshoot_ms, unaligned_overshoot_ms
 from examples.skew_day.outcome import SkewOutcome, assess, largest_spread_ms, spread_ms, state_bound
 from examples.skew_day.page import render_page
 from examples.skew_day.progress import Batch, Drain

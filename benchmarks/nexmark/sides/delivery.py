@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from watermark import SystemClock
 
-__all__ = ["Deliveries", "Watch", "watch_stream"]
+__all__ = ["Deliveries", "Watch", "restart_of", "watch_stream"]
 
 _DELAY_MS: Final = 4_000
 """The watermark of Nexmark's table is so far behind."""
@@ -27,12 +28,14 @@ class Watch:
         column: of the result: the time of the event that a row is of, or a time in its window.
         window_ms: of a query of windows: a row is due when the watermark reaches the window's end; 0 = with its event.
         counted_from_ms: rows that were due before, of the query's start, do not count; milliseconds since 1970.
+        restart_seconds: how long it runs once more, from its checkpoint; 0 = it does not.
     """
 
     seconds: float
     column: str
     window_ms: int = 0
     counted_from_ms: int = 0
+    restart_seconds: float = 0.0
 
     def due_ms(self, times_ms: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return when rows are due, milliseconds since 1970."""
@@ -64,18 +67,35 @@ class Deliveries:
 
 
 def watch_stream(result: Any, mode: str, watch: Watch, checkpoint: str) -> dict[str, Any]:
-    """Run a streaming DataFrame of Spark's for some seconds; return the latencies of its rows."""
+    """Run a streaming DataFrame of Spark's for some seconds; return the latencies of its rows, and of a restart."""
     from pyspark.sql import functions as F  # noqa: N812
 
     deliveries, clock = Deliveries(watch), SystemClock()
+    delivered_ms: list[int] = []
     micros = F.unix_micros(F.col(watch.column).cast("timestamp")).alias("micros")
 
     def deliver(batch: Any, _number: int) -> None:
         rows = batch.where(F.col(_KIND).isin("+I", "+U")) if _KIND in batch.columns else batch
         times = rows.select(micros).toArrow().column(0).to_numpy()
-        deliveries.add(times // _MICROS, clock.now_us() // _MICROS)
+        delivered_ms.append(clock.now_us() // _MICROS)
+        deliveries.add(times // _MICROS, delivered_ms[-1])
 
-    query = result.writeStream.outputMode(mode).foreachBatch(deliver).option("checkpointLocation", checkpoint).start()
-    query.awaitTermination(watch.seconds)
-    query.stop()
-    return deliveries.summary()
+    def run(seconds: float) -> None:
+        writer = result.writeStream.outputMode(mode).foreachBatch(deliver).option("checkpointLocation", checkpoint)
+        query = writer.start()
+        query.awaitTermination(seconds)
+        query.stop()
+
+    run(watch.seconds)
+    found = deliveries.summary()
+    if watch.restart_seconds:
+        restarted_ms = clock.now_us() // _MICROS
+        run(watch.restart_seconds)
+        found |= restart_of(restarted_ms, delivered_ms)
+    return found
+
+
+def restart_of(restarted_ms: float, delivered_ms: Iterable[int]) -> dict[str, Any]:
+    """Return how long a restart took until a row was delivered; nothing if none was."""
+    after = [each - restarted_ms for each in delivered_ms if each >= restarted_ms]
+    return {"restart_ms": min(after)} if after else {}

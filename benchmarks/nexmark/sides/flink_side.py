@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +18,13 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
-from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
+from benchmarks.flink import FLINK_VERSION, KAFKA_AND_JSON, Flink, cause_of, fetch_jars, open_flink
+from benchmarks.java_classes import compiled
 from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.nexmark.query_list import QUERIES, ddl_statements, with_options
+from benchmarks.nexmark.sides.delivery import Watch
 from benchmarks.nexmark.sides.directory_sampler import DirectorySampler
 from benchmarks.nexmark.sides.side_run import SideRun
-from datasources.java import find_java
 
 __all__ = ["DURABLE_SETTINGS", "SETTINGS", "open_flink_side"]
 
@@ -51,8 +51,7 @@ DURABLE_SETTINGS: Final = {
 }
 _CSV_VERSION: Final = "2.2.0"
 _CONNECTORS: Final = (
-    ("flink-connector-kafka", "5.0.0-2.2", 12),
-    ("flink-json", FLINK_VERSION, 1),
+    *KAFKA_AND_JSON,
     ("flink-csv", _CSV_VERSION, 1),
     ("flink-connector-files", FLINK_VERSION, 1),
 )
@@ -71,7 +70,7 @@ def open_flink_side(*, is_durable: bool) -> Iterator[Callable[[SideRun], dict[st
     )
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
-        classes = _compiled(directory / "classes", jars)
+        classes = compiled(_JAVA, directory / "classes", jars)  # q14's function, q13's connector
         settings = dict(DURABLE_SETTINGS if is_durable else SETTINGS)
         state = directory / "state"
         if is_durable:
@@ -82,17 +81,6 @@ def open_flink_side(*, is_durable: bool) -> Iterator[Callable[[SideRun], dict[st
             yield lambda asked: _answer(flink, asked, f"flink-{is_durable}-{next(numbers)}", state)
 
 
-def _compiled(classes: Path, jars: Sequence[Path]) -> Path:
-    """Compile the function of q14 and the connector of q13; return the directory of the classes."""
-    classes.mkdir()
-    compiler = find_java().executable.with_name("javac")
-    sources = map(str, _JAVA.rglob("*.java"))
-    class_path = ":".join(map(str, jars))
-    subprocess.run([compiler, "-nowarn", "-proc:none", "-cp", class_path, "-d", classes, *sources], check=True)
-    shutil.copytree(_JAVA / "META-INF", classes / "META-INF")
-    return classes
-
-
 def _answer(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, Any]:
     try:
         return _run(flink, asked, run, state)
@@ -101,13 +89,10 @@ def _answer(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, An
 
 
 def _run(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, Any]:
+    if asked.watch is not None:
+        return {"form": "debezium", **_watched(flink, asked.watch, _statements(asked, run), asked.directory)}
     tables = flink.tables()
     *declared, insert = _statements(asked, run)
-    if asked.watch is not None:
-        for statement in declared:
-            tables.executeSql(statement)
-        flink.run_for(tables, insert, asked.watch.seconds)
-        return {"form": "debezium"}
     files = Path(asked.directory, "data", "output", run)
     jvm = jvm_of_this_process()
     with UsageSampler(jvm) as sampler, DirectorySampler(state) as state_sampler:
@@ -126,6 +111,15 @@ def _run(flink: Flink, asked: SideRun, run: str, state: Path) -> dict[str, Any]:
         "peak_worker_mb": 0,
         "state_mb": round(state_sampler.peak_mb) or None,
     }
+
+
+def _watched(flink: Flink, watch: Watch, statements: Sequence[str], directory: str) -> dict[str, Any]:
+    """Run a query for some time; return when it was started again, if it was."""
+    if not watch.restart_seconds:
+        flink.run_for(statements, watch.seconds)
+        return {}
+    seconds = (watch.seconds, watch.restart_seconds)
+    return {"restarted_ms": flink.stop_and_restart(statements, seconds, Path(directory, "savepoints").as_uri())}
 
 
 def _statements(asked: SideRun, run: str) -> list[str]:

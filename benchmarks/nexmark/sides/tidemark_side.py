@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.kafka.sides.window_query import session
 from benchmarks.nexmark.query_list import QUERIES, ddl_statements, with_options
 from benchmarks.nexmark.sides.delivery import watch_stream
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.sides.stream_cost import run_stream, written_rows
-from benchmarks.window_query import session
 
 __all__ = ["open_tidemark_side"]
 

@@ -1,0 +1,1 @@
+"""`make bench-align`: what alignment costs and what it saves."""

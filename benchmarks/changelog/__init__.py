@@ -1,0 +1,1 @@
+"""`make bench-changelog`: queries whose rows change, on Spark and on Flink."""

@@ -1,0 +1,1 @@
+"""Bytes to columns without Spark, beside other libraries."""

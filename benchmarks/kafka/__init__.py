@@ -1,0 +1,1 @@
+"""Kafka beside spark-sql-kafka and Flink: windowed counts, shapes of them, formats, fetching, scaling."""

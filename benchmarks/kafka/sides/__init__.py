@@ -1,0 +1,1 @@
+"""One side of a benchmark over Kafka, in a process of its own."""

@@ -1,0 +1,1 @@
+"""The data of the benchmarks over Kafka, made from a number alone."""
