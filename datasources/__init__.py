@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from datasources.spark.operators.over.operator import over
     from datasources.spark.operators.temporal.temporal_join import temporal_join
     from datasources.spark.plans.keep_time_attribute import keep_time_attribute
-    from datasources.spark.pushdown.time_window import TimeWindow
-    from datasources.spark.pushdown.windowed import windowed
+    from datasources.spark.pushdown.aggregates.time_window import TimeWindow
+    from datasources.spark.pushdown.aggregates.windowed import windowed
     from datasources.sql.shell.notebook import show_stream
 
 __all__ = [
@@ -53,14 +53,14 @@ _HOMES = {
     "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
     "OverFrame": "datasources.spark.operators.over.frames.frame_spec",
-    "TimeWindow": "datasources.spark.pushdown.time_window",
+    "TimeWindow": "datasources.spark.pushdown.aggregates.time_window",
     "keep_time_attribute": "datasources.spark.plans.keep_time_attribute",
     "over": "datasources.spark.operators.over.operator",
     "read_stream": "datasources.session",
     "register": "datasources.session",
     "show_stream": "datasources.sql.shell.notebook",
     "temporal_join": "datasources.spark.operators.temporal.temporal_join",
-    "windowed": "datasources.spark.pushdown.windowed",
+    "windowed": "datasources.spark.pushdown.aggregates.windowed",
     "with_source_watermark": "datasources.spark.attach.attach",
 }
 

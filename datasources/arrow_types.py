@@ -4,10 +4,12 @@ The one home of these constants. One Arrow type stands for each Spark type, the 
 data with Python: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is TIMESTAMP_NTZ, duration[us] is INTERVAL DAY TO
 SECOND, null is VOID, a list's item is called `element`, a map's parts `key` and `value`. Decimal precision and scale
 follow Spark's DecimalPrecision; a result that Spark would have to round to fit 38 digits has no type here (None).
+`pruned` and what follows it are about STRUCTs of which only some fields are read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -134,3 +136,63 @@ def decimal_sum(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 def decimal_product(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     """Return the type of a product of decimals."""
     return decimal_of(left.precision + right.precision + 1, left.scale + right.scale)
+
+
+Path = tuple[str, ...]
+"""A column, or a field inside of STRUCTs, as the names that lead to it."""
+
+
+def pruned(schema: pa.Schema, paths: Iterable[Path]) -> pa.Schema:
+    """Return the columns to which paths lead, in the order of the schema; of a STRUCT only the fields that are led to.
+
+    Paths lead into STRUCTs only, and each leads to something.
+    """
+    return pa.schema(_pruned(list(schema), list(paths)))
+
+
+def _pruned(fields: Sequence[pa.Field], paths: Sequence[Path]) -> list[pa.Field]:
+    kept = []
+    for field in fields:
+        below = [path[1:] for path in paths if path[0] == field.name]
+        if below and all(below) and pa.types.is_struct(field.type):
+            kept.append(field.with_type(pa.struct(_pruned(list(field.type), below))))
+        elif below:
+            kept.append(field)
+    return kept
+
+
+def paths_of(fields: Iterable[pa.Field]) -> Iterator[Path]:
+    """Yield the paths to all that columns consist of: `pruned` with them gives the same columns."""
+    for field in fields:
+        if pa.types.is_struct(field.type) and field.type.num_fields:
+            yield from ((field.name, *path) for path in paths_of(field.type))
+        else:
+            yield (field.name,)
+
+
+def widened(column: pa.Array, whole: pa.DataType) -> pa.Array:
+    """Return a column under a type whose STRUCTs have more fields, which are null."""
+    if column.type == whole:
+        return column
+    known = {field.name: at for at, field in enumerate(column.type)}
+    children = [
+        widened(column.field(known[each.name]), each.type) if each.name in known else pa.nulls(len(column), each.type)
+        for each in whole
+    ]
+    return _struct(column, children, whole)
+
+
+def narrowed(column: pa.Array, narrow: pa.DataType) -> pa.Array:
+    """Return a column under a type whose STRUCTs have fewer fields."""
+    if column.type == narrow or not pa.types.is_struct(narrow):
+        return column
+    known = {field.name: at for at, field in enumerate(column.type)}
+    return _struct(column, [narrowed(column.field(known[each.name]), each.type) for each in narrow], narrow)
+
+
+def _struct(like: pa.Array, children: Sequence[pa.Array], data_type: pa.DataType) -> pa.Array:
+    mask = like.is_null() if like.null_count else None
+    if not children:
+        return pa.array([{}] * len(like), data_type, mask=mask)
+    fields = [each.with_type(child.type) for each, child in zip(data_type, children, strict=True)]
+    return pa.StructArray.from_arrays(children, fields=fields, mask=mask)

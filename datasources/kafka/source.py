@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -145,9 +145,9 @@ class KafkaSource(ScanSource):
         layout = replace(layout, metadata=(*layout.metadata, *columns.items()))
         return replace(self, columns=schema, factory=replace(self.factory, schema=schema, layout=layout))
 
-    def with_columns(self, decode: Sequence[str]) -> Self:
+    def with_columns(self, decode: pa.Schema) -> Self:
         """Return a copy whose readers decode only these columns."""
-        return replace(self, factory=replace(self.factory, columns=tuple(decode)))
+        return replace(self, factory=replace(self.factory, columns=decode))
 
     @property
     def schema(self) -> pa.Schema:

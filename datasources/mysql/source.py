@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Self
@@ -125,9 +125,9 @@ class MySqlSource(ScanSource):
         """The tables, without the server, which a failover may change."""
         return f"MySQL tables {self.settings.captured}, {self.wanted.startup.mode.value}"
 
-    def with_columns(self, decode: Sequence[str]) -> Self:
+    def with_columns(self, decode: pa.Schema) -> Self:
         """Return a copy that reads only these columns (SupportsColumnPruning)."""
-        return replace(self, settings=replace(self.settings, needed=frozenset(decode)))
+        return replace(self, settings=replace(self.settings, needed=frozenset(decode.names)))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy with other metadata columns (SupportsReadingMetadata)."""
@@ -157,9 +157,9 @@ class MySqlSource(ScanSource):
     def _guarantee(self) -> Callable[[int], int | None] | None:
         """Return the function from the server's clock to the guaranteed watermark, if commit times alone define it."""
         strategy = self.strategy
-        if strategy is None or strategy.additional or len(strategy.watermark.columns) != 1:
+        if strategy is None or strategy.additional or len(strategy.watermark.paths) != 1:
             return None
-        column = strategy.watermark.columns[0]
+        column = strategy.watermark.paths[0][0]
         if self.settings.metadata.get(column) != "op_ts":
             return None
         evaluator = strategy.watermark.evaluator()

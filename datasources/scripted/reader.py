@@ -27,8 +27,8 @@ _CHUNK_ROWS = 10_000
 class ScriptedReaderFactory:
     """Everything a task needs to read; picklable.
 
-    ``metadata`` columns come behind those of the records, name -> key; only ``columns`` are decoded, the others are
-    null, None = all.
+    ``metadata`` columns come behind those of the records, name -> key; only ``columns`` are decoded, of their
+    STRUCTs only the fields that they have, the rest is null, None = all.
     """
 
     directory: str
@@ -36,7 +36,7 @@ class ScriptedReaderFactory:
     on_error: OnError
     time_zone: str | None
     metadata: Mapping[str, str] = field(default_factory=dict)
-    columns: frozenset[str] | None = None
+    columns: pa.Schema | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -56,15 +56,9 @@ class ScriptedReader:
         from datasources.formats.json.json_format import JsonDecoder
 
         self._factory = factory
-        needed = {
-            name
-            for name in factory.records.names
-            if (only is None or name in only) and (factory.columns is None or name in factory.columns)
-        }
-        columns = (
-            None if len(needed) == len(factory.records) else tuple(n for n in factory.records.names if n in needed)
-        )
-        self._decoder = JsonDecoder(factory.records, time_zone=factory.time_zone, columns=columns)
+        decoded = factory.records if factory.columns is None else factory.columns
+        columns = [f for f in decoded if f.name in factory.records.names and (only is None or f.name in only)]
+        self._decoder = JsonDecoder(factory.records, time_zone=factory.time_zone, columns=tuple(columns))
         self._schema = factory.schema
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
@@ -79,9 +79,9 @@ class ScriptedSource(ScanSource):
         """The directory."""
         return f"scripts in {self.options.path}"
 
-    def with_columns(self, decode: Sequence[str]) -> Self:
+    def with_columns(self, decode: pa.Schema) -> Self:
         """Return a copy that decodes only these columns (SupportsColumnPruning)."""
-        return replace(self, factory=replace(self.factory, columns=frozenset(decode)))
+        return replace(self, factory=replace(self.factory, columns=decode))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy with metadata columns (SupportsReadingMetadata): `split` and `position`."""

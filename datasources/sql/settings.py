@@ -70,6 +70,12 @@ class SqlOptions(OptionGroup):
         description="Whether readers compute aggregates over TUMBLE, HOP and CUMULATE windows in part, so that Spark "
         "combines groups in place of rows. The results are the same. EXPLAIN shows what is pushed down, or why not.",
     )
+    projection_pushdown: bool = Field(
+        True,
+        alias="table.exec.source.projection-pushdown",
+        description="Whether readers deliver only the columns, the fields of ROWs and the rows that the whole query "
+        "needs, views included. The results are the same. EXPLAIN shows what is delivered.",
+    )
     cdc_events_duplicate: bool = Field(
         False,
         alias="table.exec.source.cdc-events-duplicate",

@@ -29,8 +29,8 @@ class TimeColumn:
     text: str
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.text,)
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        return ((self.text,),)
 
     def evaluator(self) -> TimeColumn:
         return self

@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from datasources.arrow_types import BIGINT, BOOLEAN, is_integral, is_time, spark_name
+from datasources.arrow_types import BIGINT, BOOLEAN, Path, is_integral, is_time, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.binder import bind
 from datasources.expressions.compiler.casts import widened
@@ -214,7 +214,7 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
         purpose=source.purpose,
         plan=plan,
         result_type=plan.type,
-        columns=tuple(dict.fromkeys(_columns(plan))),
+        paths=tuple(dict.fromkeys(_paths(plan))),
         constant_delay_ms=None if delay is None else -(-delay[1] // _MILLISECOND_US),
     )
 
@@ -263,10 +263,10 @@ def _too_deep(source: SourceText) -> ExpressionError:
     )
 
 
-def _columns(plan: Node) -> list[str]:
+def _paths(plan: Node) -> list[Path]:
     if isinstance(plan, FieldPath):
-        return [plan.path[0]]
-    return [name for child in children_of(plan) for name in _columns(child)]
+        return [plan.path]
+    return [path for child in children_of(plan) for path in _paths(child)]
 
 
 def _wrong_watermark_type(compiled: CompiledExpression, attribute: CompiledExpression) -> ExpressionError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasources.arrow_types import BIGINT, is_time
+from datasources.arrow_types import BIGINT, Path, is_time
 from datasources.errors import ExpressionError
 from datasources.expressions.evaluation.function_failure import FunctionFailure
 from datasources.expressions.evaluation.nodes import Apply, FieldPath, Frame, Node
@@ -82,7 +82,7 @@ class CompiledExpression:
         plan: The typed plan.
         result_type: The type that Spark's analyser gives: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is
             TIMESTAMP_NTZ.
-        columns: Top-level columns of the input that the evaluation reads, in order of appearance.
+        paths: The columns that the evaluation reads, or the fields inside of them, in order of appearance.
         constant_delay_ms: c of ``column - INTERVAL c`` in milliseconds, rounded up; 0 for a plain column;
             None for everything else.
         grain_us: Event times are floored to multiples of this: 1000 for watermark candidates, else 1.
@@ -92,7 +92,7 @@ class CompiledExpression:
     purpose: str
     plan: Node
     result_type: pa.DataType
-    columns: tuple[str, ...]
+    paths: tuple[Path, ...]
     constant_delay_ms: int | None
     grain_us: int = 1
 

@@ -35,17 +35,23 @@ class DecoderSettings:
 
     Attributes:
         schema: the columns, with their nullability.
-        columns: the columns and metadata keys to decode, the others may be null; None = all.
+        columns: the columns and metadata keys to decode, the others may be null; None = all. The type of a STRUCT may
+            have fewer fields than in `schema`: the others may be null, too.
         metadata: keys of the format's metadata that become columns behind those of `schema`.
         time_zone: of timestamps without a zone; None rejects them.
         options: the format's own options that were set, key -> value of the option's type.
     """
 
     schema: pa.Schema
-    columns: tuple[str, ...] | None = None
+    columns: tuple[pa.Field, ...] | None = None
     metadata: tuple[str, ...] = ()
     time_zone: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of `columns`, for formats that decode a STRUCT as a whole."""
+        return None if self.columns is None else tuple(each.name for each in self.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

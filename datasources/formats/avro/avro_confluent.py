@@ -35,7 +35,7 @@ class AvroConfluentDecoder:
     schema: pa.Schema
     registry: RegistrySettings
     reader: AvroSchema | None = None
-    columns: tuple[str, ...] | None = None
+    columns: tuple[pa.Field, ...] | None = None
     _client: list[SchemaRegistry] = field(init=False, repr=False, compare=False, default_factory=list)
     _decoders: dict[int, AvroDatumDecoder | str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -87,6 +87,6 @@ def parsed(registered: RegisteredText) -> AvroSchema:
 
 
 def _unpickled(
-    schema: pa.Schema, registry: RegistrySettings, reader: AvroSchema | None, columns: tuple[str, ...] | None
+    schema: pa.Schema, registry: RegistrySettings, reader: AvroSchema | None, columns: tuple[pa.Field, ...] | None
 ) -> AvroConfluentDecoder:
     return AvroConfluentDecoder(schema=schema, registry=registry, reader=reader, columns=columns)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded
 from datasources.formats.avro.avro_engine import avro_engine
 from datasources.formats.avro.resolution.resolve import resolve
@@ -27,6 +26,7 @@ class AvroDatumDecoder:
         reader: the schema that the user expects, by whose names, aliases and defaults fields are found; None = columns
             take the writer's fields of their names.
         wanted: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+            The type of a STRUCT may have fewer fields than in `columns`.
         skip: bytes at the head of each payload that are not the record's, such as the id of its schema.
 
     Raises:
@@ -36,15 +36,13 @@ class AvroDatumDecoder:
     writer: AvroSchema
     columns: pa.Schema
     reader: AvroSchema | None = None
-    wanted: tuple[str, ...] | None = None
+    wanted: tuple[pa.Field, ...] | None = None
     skip: int = 0
     _plan: Plan = field(init=False, repr=False, compare=False)
     _engine: list[RecordEngine] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        unknown = set(self.wanted or ()) - set(self.columns.names)
-        if unknown:
-            raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {self.columns.names}")
+        wanted_fields(self.columns, self.wanted)
         object.__setattr__(self, "_plan", resolve(self.writer, self.columns, self.reader))
 
     def __reduce__(self) -> tuple[object, ...]:

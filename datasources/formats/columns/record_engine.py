@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import widened
+from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded, statuses_of
 from datasources.formats.columns.partial_rows import PartialRows, completed, nothing_done
 
@@ -27,9 +29,28 @@ class DecodingPaths:
     bad: type[Exception]
 
 
-def wanted_fields(schema: pa.Schema, wanted: Sequence[str] | None) -> list[pa.Field]:
-    """Return the columns that are decoded; None = all."""
-    return [f for f in schema if wanted is None or f.name in wanted]
+def wanted_fields(schema: pa.Schema, wanted: Sequence[pa.Field] | None) -> list[pa.Field]:
+    """Return the columns that are decoded, in the order of the schema; None = all.
+
+    Raises:
+        SchemaError: the schema lacks one of them.
+    """
+    if wanted is None:
+        return list(schema)
+    found = {each.name: each for each in wanted}
+    unknown = found.keys() - set(schema.names)
+    if unknown:
+        raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {schema.names}")
+    return [found[name] for name in schema.names if name in found]
+
+
+def whole_rows(
+    schema: pa.Schema, wanted: Sequence[pa.Field], columns: Sequence[pa.Array], count: int
+) -> pa.RecordBatch:
+    """Return rows of a schema of which some columns are decoded; the others are null."""
+    found = {field.name: array for field, array in zip(wanted, columns, strict=True)}
+    arrays = [widened(found[f.name], f.type) if f.name in found else pa.nulls(count, f.type) for f in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class RecordEngine:
@@ -38,7 +59,7 @@ class RecordEngine:
     Args:
         paths: what decodes records; whether one is bad does not depend on what is wanted.
         schema: all columns.
-        wanted: those to decode, the others are null.
+        wanted: those to decode, the others are null. The type of a STRUCT may have fewer fields than in `schema`.
     """
 
     def __init__(self, paths: DecodingPaths, schema: pa.Schema, wanted: Sequence[pa.Field]) -> None:
@@ -54,7 +75,5 @@ class RecordEngine:
         found, reasons = completed(
             partial, values, row=self._paths.row, bad=self._paths.bad, positions=self._column_indexes
         )
-        arrays = dict(zip((f.name for f in self._wanted), found, strict=True))
-        columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self._schema]
-        batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        batch = whole_rows(self._schema, self._wanted, found, len(values))
         return Decoded(columns=batch, statuses=statuses_of(np.asarray(values.is_valid()), reasons), reasons=reasons)

@@ -21,7 +21,7 @@ def _decoder(settings: DecoderSettings) -> Decoder:
     from datasources.formats.csv.csv_decoder import CsvDecoder
 
     dialect = dialect_of(settings.options, _NAME)
-    return CsvDecoder(settings.schema, dialect, time_zone=settings.time_zone, columns=settings.columns)
+    return CsvDecoder(settings.schema, dialect, time_zone=settings.time_zone, columns=settings.names)
 
 
 CSV = Format(

@@ -56,7 +56,7 @@ class DebeziumAvroDecoder:
             SourceUnavailable: the registry does not answer, and one of the schemas was not asked before.
         """
         if not self._events:
-            wanted = tuple(each.name for each in self.envelope.wanted)
+            wanted = tuple(self.envelope.wanted)
             self._events.append(
                 AvroConfluentDecoder(
                     schema=self.envelope.schema, registry=self.registry, reader=self.reader, columns=wanted

@@ -35,7 +35,7 @@ def _decoder(settings: DecoderSettings) -> Decoder:
         metadata=settings.metadata,
         time_zone=settings.time_zone,
         has_schema=settings.options.get(_SCHEMA_INCLUDE.key, False),
-        columns=settings.columns,
+        columns=settings.names,
     )
 
 
@@ -53,7 +53,7 @@ def _avro(settings: DecoderSettings) -> Decoder:
     from datasources.formats.debezium.envelope import Envelope
 
     return DebeziumAvroDecoder(
-        envelope=Envelope(settings.schema, settings.metadata, settings.columns),
+        envelope=Envelope(settings.schema, settings.metadata, settings.names),
         registry=registry_settings(settings.options, _AVRO),
         reader=given_schema(settings.options, _AVRO),
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded
+from datasources.formats.columns.record_engine import wanted_fields, whole_rows
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.json.json_types import check_json_types
 from datasources.formats.values.session_zone import session_zone
@@ -23,6 +23,7 @@ class JsonDecoder:
         schema: the columns with their nullability as declared; `ddl.parse_schema` makes one.
         time_zone: of timestamps without a zone, by any name that Spark knows; None rejects them.
         columns: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+            The type of a STRUCT may have fewer fields than in `schema`.
 
     Raises:
         SchemaError: the schema has a type that JSON cannot carry, or lacks one of `columns`.
@@ -31,14 +32,12 @@ class JsonDecoder:
 
     schema: pa.Schema
     time_zone: str | None = field(kw_only=True)
-    columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    columns: tuple[pa.Field, ...] | None = field(default=None, kw_only=True)
     _engine: list[JsonEngine] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
         check_json_types(self.schema)
-        unknown = set(self.columns or ()) - set(self.schema.names)
-        if unknown:
-            raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {self.schema.names}")
+        wanted_fields(self.schema, self.columns)
         session_zone(self.time_zone)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -46,15 +45,13 @@ class JsonDecoder:
 
     def decode(self, values: pa.Array) -> Decoded:
         """Decode one batch; see `Decoder.decode`."""
-        wanted = [f for f in self.schema if self.columns is None or f.name in self.columns]
+        wanted = wanted_fields(self.schema, self.columns)
         if not self._engine:
             self._engine.append(JsonEngine(self.schema, wanted, session_zone(self.time_zone)))
         found = self._engine[0].decode(values)
-        arrays = dict(zip((f.name for f in wanted), found.columns, strict=True))
-        columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.schema]
-        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        batch = whole_rows(self.schema, wanted, found.columns, len(values))
         return Decoded(columns=batch, statuses=found.statuses, reasons=found.reasons)
 
 
-def _unpickled(schema: pa.Schema, time_zone: str | None, columns: tuple[str, ...] | None) -> JsonDecoder:
+def _unpickled(schema: pa.Schema, time_zone: str | None, columns: tuple[pa.Field, ...] | None) -> JsonDecoder:
     return JsonDecoder(schema, time_zone=time_zone, columns=columns)

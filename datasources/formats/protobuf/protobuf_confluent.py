@@ -79,7 +79,7 @@ class ProtobufConfluentDecoder:
     registry: RegistrySettings
     message: str | None = None
     rules: LinkRules = field(default_factory=lambda: LinkRules(lacks_fields=True))
-    columns: tuple[str, ...] | None = None
+    columns: tuple[pa.Field, ...] | None = None
     _client: list[SchemaRegistry] = field(init=False, repr=False, compare=False, default_factory=list)
     _messages: dict[int, RegisteredMessages | str] = field(init=False, repr=False, compare=False, default_factory=dict)
     _decoders: dict[tuple[int, Indexes], ProtobufDecoder | str] = field(
@@ -149,6 +149,6 @@ def _unpickled(
     registry: RegistrySettings,
     message: str | None,
     rules: LinkRules,
-    columns: tuple[str, ...] | None,
+    columns: tuple[pa.Field, ...] | None,
 ) -> ProtobufConfluentDecoder:
     return ProtobufConfluentDecoder(schema=schema, registry=registry, message=message, rules=rules, columns=columns)

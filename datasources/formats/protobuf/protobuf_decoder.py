@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from datasources.errors import SchemaError
 from datasources.formats.api.decoder import Decoded
 from datasources.formats.columns.record_engine import RecordEngine, wanted_fields
 from datasources.formats.protobuf.linking.link import LinkRules, link
@@ -28,6 +27,7 @@ class ProtobufDecoder:
         columns: the columns with their nullability as declared; `columns_of` derives them from a message.
         rules: how columns find their values.
         wanted: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+            The type of a STRUCT may have fewer fields than in `columns`.
 
     Raises:
         SchemaError: the columns cannot take the fields' values, or lack one of `wanted`.
@@ -36,14 +36,12 @@ class ProtobufDecoder:
     message: MessageType
     columns: pa.Schema
     rules: LinkRules = _NO_RULES
-    wanted: tuple[str, ...] | None = None
+    wanted: tuple[pa.Field, ...] | None = None
     _plan: Plan = field(init=False, repr=False, compare=False)
     _engine: list[RecordEngine] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        unknown = set(self.wanted or ()) - set(self.columns.names)
-        if unknown:
-            raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {self.columns.names}")
+        wanted_fields(self.columns, self.wanted)
         object.__setattr__(self, "_plan", link(self.message.descriptor, self.columns, self.rules))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -34,8 +34,9 @@ _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 class KafkaReaderFactory:
     """Everything a task needs to read; picklable.
 
-    Only ``columns`` are decoded, the others are null, None = all; ``logs`` are the identities of the logs, where known;
-    ``dead_letters`` is how they are written, None = none are; ``scope`` in which batch.
+    Only ``columns`` are decoded, of their STRUCTs only the fields that they have, the rest is null, None = all;
+    ``logs`` are the identities of the logs, where known; ``dead_letters`` is how they are written, None = none are;
+    ``scope`` in which batch.
     """
 
     schema: pa.Schema
@@ -43,7 +44,7 @@ class KafkaReaderFactory:
     layout: RecordLayout
     on_error: OnError
     time_zone: str | None
-    columns: tuple[str, ...] | None = None
+    columns: pa.Schema | None = None
     logs: Mapping[SplitId, LogIdentity] = field(default_factory=dict)
     dead_letters: DeadLetterSettings | None = None
     scope: DeadLetterScope | None = None
@@ -62,13 +63,15 @@ class KafkaReaderFactory:
 
     def chunk_format(self, only: frozenset[str] | None) -> ChunkFormat:
         """Return how records are decoded; with `only`, other columns may be null."""
-        decoded = None if self.columns is None else frozenset(self.columns)
+        decoded = self.schema if self.columns is None else self.columns
+        if only is not None:
+            decoded = pa.schema([each for each in decoded if each.name in only])
         return ChunkFormat(
             schema=self.schema,
             layout=self.layout,
             on_error=self.on_error,
             time_zone=self.time_zone,
-            only=decoded if only is None else only if decoded is None else only & decoded,
+            decoded=decoded,
             keeps_records=self.scope is not None,
         )
 

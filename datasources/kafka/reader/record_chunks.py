@@ -24,15 +24,15 @@ from datasources.source.api.reader import Chunk, ReadCounts
 class ChunkFormat:
     """How records are decoded into rows.
 
-    ``schema`` has the columns, metadata included; only the columns ``only`` are decoded, None = all. With
-    ``keeps_records`` chunks have the records that they were made from.
+    ``schema`` has the columns, metadata included; only ``decoded``, of whose STRUCTs some fields may be left out, are
+    decoded, the rest is null. With ``keeps_records`` chunks have the records that they were made from.
     """
 
     schema: pa.Schema
     layout: RecordLayout
     on_error: OnError
     time_zone: str | None
-    only: frozenset[str] | None = None
+    decoded: pa.Schema
     keeps_records: bool = False
 
 
@@ -43,7 +43,7 @@ class ChunkMaker:
         self._on_error = chunk_format.on_error
         self._keeps_records = chunk_format.keeps_records
         self._decoder = RecordDecoder(
-            chunk_format.schema, chunk_format.layout, time_zone=chunk_format.time_zone, only=chunk_format.only
+            chunk_format.schema, chunk_format.layout, time_zone=chunk_format.time_zone, decoded=chunk_format.decoded
         )
 
     @property

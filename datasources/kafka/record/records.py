@@ -24,19 +24,16 @@ _Decode = Callable[[pa.Array], Decoded]
 class RecordDecoder:
     """Decodes records in one process.
 
-    Only the columns ``only`` are decoded, the others are null; None = all.
+    Only ``decoded``, of whose STRUCTs some fields may be left out, are decoded; the rest is null.
     """
 
-    def __init__(
-        self, schema: pa.Schema, layout: RecordLayout, *, time_zone: str | None, only: frozenset[str] | None
-    ) -> None:
+    def __init__(self, schema: pa.Schema, layout: RecordLayout, *, time_zone: str | None, decoded: pa.Schema) -> None:
         self._schema = schema
         self._layout = layout
-        self._only = only
+        self._decoded = frozenset(decoded.names)
         self._metadata = dict(layout.metadata)
-        wanted = tuple(name for name in schema.names if self._is_wanted(name))
         self._value: _Decode | None = (
-            _value_decoder(schema, layout, time_zone, wanted) if layout.value_columns else None
+            _value_decoder(schema, layout, time_zone, decoded) if layout.value_columns else None
         )
         self._key: _Decode | None = _key_decoder(schema, layout, time_zone) if layout.key_format else None
 
@@ -101,7 +98,7 @@ class RecordDecoder:
         return _of_rows(RECORD_METADATA[key].read(records), values)
 
     def _is_wanted(self, name: str) -> bool:
-        return self._only is None or name in self._only
+        return name in self._decoded
 
 
 def _of_rows(column: pa.Array, values: Decoded) -> pa.Array:
@@ -148,14 +145,18 @@ def _where(mask: NDArray[np.bool_], one: pa.Array, other: pa.Array) -> pa.Array:
     return pa.concat_arrays([one, other]).take(pa.array(np.where(mask, rows, rows + len(mask))))
 
 
-def _value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None, wanted: Sequence[str]) -> _Decode:
+def _value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None, decoded: pa.Schema) -> _Decode:
     """Return what decodes values into the value's columns; those that are not wanted may be null.
 
     The columns of an update's metadata go by their keys, without `value.`.
     """
+    keys = _value_keys(layout, decoded.names)
     settings = DecoderSettings(
         schema=pa.schema([schema.field(name) for name in layout.value_columns]),
-        columns=(*(name for name in layout.value_columns if name in wanted), *_value_keys(layout, wanted)),
+        columns=(
+            *(each for each in decoded if each.name in layout.value_columns),
+            *(pa.field(key, layout.value_format.metadata[key]) for key in keys),
+        ),
         metadata=_value_keys(layout, [name for name, _ in layout.metadata]),
         time_zone=time_zone,
         options=dict(layout.value_options),

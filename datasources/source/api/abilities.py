@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from datasources.arrow_types import Path
 from watermark import EmitStrategy
 
 
@@ -83,8 +84,8 @@ class EventTimeExpression(Protocol):
         ...
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The top-level columns that it reads."""
+    def paths(self) -> tuple[Path, ...]:
+        """The columns that it reads, or the fields inside of them."""
         ...
 
     def evaluator(self) -> EventTimeEvaluator:
@@ -109,8 +110,8 @@ class RowCondition(Protocol):
         ...
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The top-level columns that it reads."""
+    def paths(self) -> tuple[Path, ...]:
+        """The columns that it reads, or the fields inside of them."""
         ...
 
     def evaluator(self) -> ConditionEvaluator:
@@ -183,10 +184,15 @@ class ScanStrategy:
         return self.rowtime.text if self.attribute is None else self.attribute
 
     @property
+    def paths(self) -> frozenset[Path]:
+        """The columns that event time needs, or the fields inside of them."""
+        additional = [path for each in self.additional for path in (*each.watermark.paths, *each.rowtime.paths)]
+        return frozenset((*self.watermark.paths, *self.rowtime.paths, *additional))
+
+    @property
     def columns(self) -> frozenset[str]:
         """The columns that event time needs."""
-        additional = [name for each in self.additional for name in (*each.watermark.columns, *each.rowtime.columns)]
-        return frozenset((*self.watermark.columns, *self.rowtime.columns, *additional))
+        return frozenset(path[0] for path in self.paths)
 
 
 @runtime_checkable
@@ -208,7 +214,7 @@ class SupportsColumnPruning(Protocol):
     Without it all columns are decoded, and cut afterwards.
     """
 
-    def with_columns(self, decode: Sequence[str]) -> Self:
+    def with_columns(self, decode: pa.Schema) -> Self:
         """Return a copy whose readers decode only the columns `decode`, metadata columns included.
 
         `schema` stays whole: it is the checkpoint's identity. In a reader's chunks the other columns are left out or
@@ -216,8 +222,9 @@ class SupportsColumnPruning(Protocol):
         counts.
 
         Args:
-            decode: names of columns of `schema`, in its order: those that are delivered, and those that the
-                strategy and the filter need. May be empty: chunks then still have their number of rows.
+            decode: columns of `schema`, in its order: those that are delivered, and those that the strategy and the
+                filter need. May be empty: chunks then still have their number of rows. A STRUCT may have fewer fields
+                than in `schema`: the others may be null, too.
         """
         ...
 

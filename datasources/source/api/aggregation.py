@@ -18,6 +18,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from datasources.arrow_types import Path
 from datasources.source.api.abilities import EventTimeExpression, RowCondition
 
 
@@ -103,10 +104,10 @@ class PartialAggregation:
     keeps_row_watermarks: bool = False
 
     @property
-    def columns(self) -> frozenset[str]:
-        """The top-level columns that it reads."""
-        times = [] if self.panes is None else self.panes.rowtime.columns
-        return frozenset([*times, *(name for each in self.expressions() for name in each.columns)])
+    def paths(self) -> frozenset[Path]:
+        """The columns that it reads, or the fields inside of them."""
+        times = [] if self.panes is None else self.panes.rowtime.paths
+        return frozenset([*times, *(path for each in self.expressions() for path in each.paths)])
 
     def expressions(self) -> Iterator[RowCondition]:
         """Yield keys, arguments and conditions."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from datasources.arrow_types import Path
 from datasources.source.api.abilities import RowCondition
 from datasources.source.api.aggregation import RowValue
 
@@ -27,6 +28,21 @@ class PackedColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PackedTimes:
+    """The last two columns of packed rows, for an operator that compares rows with the watermark, µs.
+
+    Attributes:
+        rowtime: the event time of a row, NULL where it has none.
+        rowtime_name: its column.
+        watermark_name: the column of the row watermark, 0 where there is none.
+    """
+
+    rowtime: RowValue
+    rowtime_name: str
+    watermark_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackedInput:
     """An input of the operator.
 
@@ -34,17 +50,24 @@ class PackedInput:
         number: which input, from 0.
         columns: of its rows.
         keys: positions of the columns by whose hash rows are distributed; empty: all rows are in one bucket.
-        hash_name: the column of the hash, behind the others.
-        weight: the last column.
+        hash_name: the column of the hash, behind the others; None = there is none.
+        weight: the column behind it; None = there is none.
+        times: the columns behind it; None = there are none.
         condition: which rows are of this input; None = all.
     """
 
     number: int
     columns: tuple[PackedColumn, ...]
     keys: tuple[int, ...]
-    hash_name: str
-    weight: PackedColumn
+    hash_name: str | None = None
+    weight: PackedColumn | None = None
+    times: PackedTimes | None = None
     condition: RowCondition | None = None
+
+    @property
+    def computed(self) -> tuple[PackedColumn, ...]:
+        """The columns that are computed of a row, with the weight."""
+        return self.columns if self.weight is None else (*self.columns, self.weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +78,9 @@ class RowPacking:
     inputs: tuple[PackedInput, ...]
 
     @property
-    def needed(self) -> frozenset[str]:
-        """The columns of the scan that are read."""
-        values = [value for each in self.inputs for value in (*(c.value for c in each.columns), each.weight.value)]
+    def paths(self) -> frozenset[Path]:
+        """The columns of the scan that are read, or the fields inside of them."""
+        values = [column.value for each in self.inputs for column in each.computed]
+        values += [each.times.rowtime for each in self.inputs if each.times is not None]
         conditions = [each.condition for each in self.inputs if each.condition is not None]
-        return frozenset(name for each in (*values, *conditions) for name in each.columns)
+        return frozenset(path for each in (*values, *conditions) for path in each.paths)

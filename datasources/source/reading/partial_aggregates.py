@@ -18,17 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from datasources.arrow_types import BIGINT
 from datasources.errors import ExpressionError, RecordError
 from datasources.source.api.aggregation import Panes, PartialAggregation, PartialCall, PartialFunction
+from datasources.source.reading.partial_groups import grouped_rows
 
 MAX_GROUPS: Final = 65_536
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -39,15 +38,8 @@ _DELIVERED_ROWS: Final = 32_768
 _LEFT_OUT_CHUNKS: Final = 15
 _MIN_GROUPED_ROWS: Final = 4_096
 _MAX_GROUPS_PER_ROW: Final = 0.7
-_WIDEST_DECIMAL: Final = 38
 _US_PER_MS: Final = 1_000
 _FAR_US: Final = 2**62
-_COMBINED_BY: Final = {
-    PartialFunction.COUNT: "sum",
-    PartialFunction.SUM: "sum",
-    PartialFunction.MIN: "min",
-    PartialFunction.MAX: "max",
-}
 
 # Columns of the tables in between; the names of the user's columns never meet them.
 _PANE: Final = "pane"
@@ -176,22 +168,8 @@ class PartialAggregator:
 
     def _grouped(self, rows: pa.Table) -> pa.Table | None:
         """Return one row for each group; None where one of them would not be certain."""
-        wanted = [(_WATERMARK, "min")]
-        input_columns = {name: rows.column(name) for name in (*self._group_by, _WATERMARK)}
-        for name, evaluator in zip(self._call_names, self._calls, strict=True):
-            function, column = evaluator.function, rows.column(name)
-            if not _is_certain(column, function):
-                return None
-            wanted.append((name, _COMBINED_BY[function]))
-            input_columns[name] = _widened(column) if _COMBINED_BY[function] == "sum" else column
-        try:
-            found = pa.table(input_columns).group_by(self._group_by, use_threads=False).aggregate(wanted)
-            columns = {name: found.column(name) for name in self._group_by}
-            for name, combined_by in wanted:
-                columns[name] = found.column(f"{name}_{combined_by}").cast(rows.column(name).type)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a sum with too many digits; an older Arrow
-            return None
-        return pa.table({name: columns[name] for name in rows.column_names})
+        calls = {name: evaluator.function for name, evaluator in zip(self._call_names, self._calls, strict=True)}
+        return grouped_rows(rows, self._group_by, {_WATERMARK: PartialFunction.MIN, **calls})
 
     def _delivered(self, groups: pa.Table) -> Iterator[PartialRows]:
         names = [key.name for key in self._aggregation.keys] + [call.name for call in self._aggregation.calls]
@@ -248,27 +226,3 @@ def _renumbered(numbers: NDArray[np.intp]) -> Iterator[None]:
         if error.row_index >= 0:
             error.row_index = int(numbers[error.row_index])
         raise
-
-
-def _widened(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return decimals with as many digits as there can be, so that Arrow's sum has room."""
-    if not pa.types.is_decimal(column.type):
-        return column
-    return column.cast(pa.decimal128(_WIDEST_DECIMAL, column.type.scale))
-
-
-def _is_certain(column: pa.ChunkedArray, function: PartialFunction) -> bool:
-    """Return whether Arrow's aggregate of any of the values is the exact one, and Spark's."""
-    if function is PartialFunction.SUM and not pa.types.is_floating(column.type):
-        scale = column.type.scale if pa.types.is_decimal(column.type) else 0
-        digits = 10 ** (_WIDEST_DECIMAL - scale) if pa.types.is_decimal(column.type) else 2**63
-        return bool(_largest(column) * len(column) < digits)
-    if function in (PartialFunction.MIN, PartialFunction.MAX) and pa.types.is_floating(column.type):
-        return not bool(pc.any(pc.is_nan(column)).as_py())
-    return True
-
-
-def _largest(column: pa.ChunkedArray) -> int | Decimal:
-    found = pc.min_max(column)
-    values = [found["min"].as_py(), found["max"].as_py()]
-    return max((abs(value) for value in values if value is not None), default=0)

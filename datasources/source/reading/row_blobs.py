@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 MAX_BATCH_ROWS: Final = 65_536
+_SMALL: Final = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 _END_OF_STREAM: Final = b"\xff\xff\xff\xff\0\0\0\0"
 
 
@@ -27,6 +29,34 @@ def from_blob(blob: bytes) -> pa.Table:
     """Return the table of a blob, without copying its values."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
+
+
+def rows_of(blob: bytes) -> pa.Table:
+    """Return the rows of a blob in the one form in which they can be put together with others.
+
+    Spark, a reader and an older version of ours differ in what a column declares beside its values: whether it may be
+    NULL, the zone in which a timestamp is shown, how wide the offsets of a text are.
+    """
+    rows = from_blob(blob)
+    plain = _plain_schema(rows.schema)
+    return rows if rows.schema.equals(plain) else rows.cast(plain)
+
+
+@lru_cache(maxsize=64)
+def _plain_schema(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([(field.name, _plain(field.type)) for field in schema])
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _plain(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, tz="UTC")
+    return _SMALL.get(kind, kind)
 
 
 def blobs_by_bucket(rows: pa.Table, buckets: NDArray[np.integer[Any]]) -> tuple[list[int], list[bytes]]:

@@ -19,8 +19,11 @@ from datasources.source.api.packing import PACKED_ROWS, PackedInput, RowPacking
 from datasources.source.reading.key_hashes import spark_hashes
 from datasources.source.reading.partial_aggregates import PartialRows
 from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, blobs_by_bucket
+from datasources.source.watermarks.row_watermark import within_spark
 
 _MAX_BYTES: Final = 16 * 1024 * 1024
+_BUCKET: Final = "__tidemark_packed_bucket"
+_MICROS: Final = pa.int64()
 _NO_WATERMARK: Final = np.iinfo(np.int64).min
 
 
@@ -42,7 +45,7 @@ class RowPacker:
             RecordError: an expression has no value for a row; the row's position is named.
         """
         self._watermark_us = max(self._watermark_us, int(row_watermarks_us.max(initial=_NO_WATERMARK)))
-        chunk = _Chunk(rows, self._conditions)
+        chunk = _Chunk(rows, within_spark(row_watermarks_us), self._conditions)
         for each in self._inputs:
             try:
                 each.take(chunk)
@@ -64,8 +67,14 @@ class RowPacker:
 class _Chunk:
     """Rows, with what inputs have evaluated of them: forms of a row share their condition and most of their values."""
 
-    def __init__(self, rows: pa.RecordBatch, conditions: Mapping[str, ConditionEvaluator]) -> None:
+    def __init__(
+        self,
+        rows: pa.RecordBatch,
+        row_watermarks_us: NDArray[np.int64],
+        conditions: Mapping[str, ConditionEvaluator],
+    ) -> None:
         self._rows = rows
+        self._row_watermarks_us = row_watermarks_us
         self._conditions = conditions
         self._chosen: dict[str | None, _Chosen] = {}
 
@@ -77,19 +86,24 @@ class _Chunk:
 
     def _choose(self, condition: str | None) -> _Chosen:
         if condition is None:
-            return _Chosen(rows=self._rows)
+            return _Chosen(rows=self._rows, row_watermarks_us=self._row_watermarks_us)
         found = self._conditions[condition].evaluate(self._rows).fill_null(False)
         kept = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
         if kept.all():
-            return _Chosen(rows=self._rows)
-        return _Chosen(rows=self._rows.filter(pa.array(kept)), numbers=np.flatnonzero(kept))
+            return _Chosen(rows=self._rows, row_watermarks_us=self._row_watermarks_us)
+        return _Chosen(
+            rows=self._rows.filter(pa.array(kept)),
+            row_watermarks_us=self._row_watermarks_us[kept],
+            numbers=np.flatnonzero(kept),
+        )
 
 
 @dataclass(slots=True, kw_only=True)
 class _Chosen:
-    """Rows of a chunk, their positions in it (None: all), and values by the text of their expression."""
+    """Rows of a chunk, their row watermarks, positions in it (None: all), values by the text of their expression."""
 
     rows: pa.RecordBatch
+    row_watermarks_us: NDArray[np.int64]
     numbers: NDArray[np.intp] | None = None
     values: dict[tuple[str, pa.DataType], Any] = field(default_factory=dict)
 
@@ -114,15 +128,14 @@ class _InputPacker:
         self._packed = packed
         self._buckets = buckets
         self._condition = None if packed.condition is None else packed.condition.text
-        columns = (*packed.columns, packed.weight)
-        self._columns = [(each.value.text, each.value.evaluator(), each.type) for each in columns]
-        self._schema = pa.schema(
-            [
-                *((each.name, each.type) for each in packed.columns),
-                (packed.hash_name, pa.int64()),
-                (packed.weight.name, packed.weight.type),
-            ]
-        )
+        self._columns = [(each.value.text, each.value.evaluator(), each.type) for each in packed.computed]
+        times = packed.times
+        self._rowtime = None if times is None else (times.rowtime.text, times.rowtime.evaluator(), _MICROS)
+        fields = [(each.name, each.type) for each in packed.columns]
+        fields += [] if packed.hash_name is None else [(packed.hash_name, pa.int64())]
+        fields += [] if packed.weight is None else [(packed.weight.name, packed.weight.type)]
+        fields += [] if times is None else [(times.rowtime_name, pa.int64()), (times.watermark_name, pa.int64())]
+        self._schema = pa.schema([*fields, (_BUCKET, pa.uint16())])
         self._waiting: list[pa.RecordBatch] = []
         self.rows = 0
         self._bytes = 0
@@ -139,9 +152,14 @@ class _InputPacker:
         if not rows.num_rows:
             return
         values = [chosen.value(*each) for each in self._columns]
-        hashes = spark_hashes([values[at] for at in self._packed.keys], rows.num_rows) if self._packed.keys else None
-        hashed = pa.array(np.zeros(rows.num_rows, np.int64) if hashes is None else hashes)
-        batch = pa.RecordBatch.from_arrays([*values[:-1], hashed, values[-1]], schema=self._schema)
+        keys = [values[at] for at in self._packed.keys]
+        hashes = spark_hashes(keys, rows.num_rows) if keys else np.zeros(rows.num_rows, np.int64)
+        buckets = (hashes % self._buckets).astype(np.uint16)
+        if self._packed.hash_name is not None:
+            values.insert(len(self._packed.columns), pa.array(hashes))
+        if self._rowtime is not None:
+            values += [chosen.value(*self._rowtime), pa.array(chosen.row_watermarks_us)]
+        batch = pa.RecordBatch.from_arrays([*values, pa.array(buckets)], schema=self._schema)
         self._waiting.append(batch)
         self.rows += batch.num_rows
         self._bytes += batch.nbytes
@@ -150,19 +168,18 @@ class _InputPacker:
         """Return what is waiting, packed."""
         rows = pa.Table.from_batches(self._waiting)
         self._waiting, self.rows, self._bytes = [], 0, 0
-        return packed_cells(rows, self._packed.hash_name, self._packed.number, self._buckets)
+        return packed_cells(rows.drop_columns([_BUCKET]), rows.column(_BUCKET).to_numpy(), self._packed.number)
 
 
-def packed_cells(rows: pa.Table, hash_name: str, number: int, buckets: int) -> pa.RecordBatch:
+def packed_cells(rows: pa.Table, buckets: NDArray[np.integer[Any]], number: int) -> pa.RecordBatch:
     """Return rows in cells, one for each bucket: `PACKED_ROWS`.
 
     Args:
         rows: of an input.
-        hash_name: the column by which they are distributed.
+        buckets: of the rows.
         number: of the input.
-        buckets: how many there are.
     """
-    found, blobs = blobs_by_bucket(rows, rows.column(hash_name).to_numpy() % buckets)
+    found, blobs = blobs_by_bucket(rows, buckets)
     columns: list[list[Any]] = [found, [number] * len(blobs), blobs]
     return pa.RecordBatch.from_arrays(
         [pa.array(values, type=field.type) for values, field in zip(columns, PACKED_ROWS, strict=True)],

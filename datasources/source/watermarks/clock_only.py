@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from datasources.arrow_types import Path
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOnly:
@@ -25,7 +27,7 @@ class ClockOnly:
     has_values: bool
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def paths(self) -> tuple[Path, ...]:
         """None."""
         return ()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.arrow_types import TIMESTAMP
+from datasources.arrow_types import TIMESTAMP, narrowed
 
 WATERMARK_COLUMN = "_watermark"
 HEARTBEAT_COLUMN = "_heartbeat"
@@ -21,10 +21,16 @@ RESERVED_COLUMNS = (*HIDDEN_COLUMNS, LATE_COLUMN)
 MAX_ROW_WATERMARK_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 
 
+def within_spark(row_watermarks_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return row watermarks, µs, as they are delivered: 0 for none."""
+    return np.clip(row_watermarks_us, 0, MAX_ROW_WATERMARK_MS * 1_000)
+
+
 class OutputSchema:
     """Builds output batches: the data columns, all nullable in Spark's schema, `_late` if asked for, the hidden ones.
 
-    Data columns are taken from the rows by name: rows may hold more, or hold them in another order.
+    Data columns are taken from the rows by name: rows may hold more, or hold them in another order, and so may their
+    STRUCTs.
 
     Args:
         output: the exact Arrow schema that Spark expects, hidden columns last if the source has them.
@@ -44,9 +50,9 @@ class OutputSchema:
         self, columns: pa.RecordBatch, row_watermarks_us: NDArray[np.int64], late: NDArray[np.bool_]
     ) -> pa.RecordBatch:
         """Return data rows with their row watermarks (µs, MIN for none), and the late mark if the schema has it."""
-        floored = np.clip(row_watermarks_us, 0, MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array(late)] if self._marks_late else []
-        hidden += [pa.array(floored).cast(TIMESTAMP), pa.repeat(pa.scalar(False), columns.num_rows)]
+        watermarks = pa.array(within_spark(row_watermarks_us)).cast(TIMESTAMP)
+        hidden += [watermarks, pa.repeat(pa.scalar(False), columns.num_rows)]
         return pa.RecordBatch.from_arrays([*self._cast(columns), *hidden], schema=self._output)
 
     def heartbeat(self, row_watermark_us: int) -> pa.RecordBatch:
@@ -57,5 +63,5 @@ class OutputSchema:
         return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
 
     def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:
-        arrays = [(columns.column(name), wanted) for name, wanted in self._data]
+        arrays = [(narrowed(columns.column(name), wanted), wanted) for name, wanted in self._data]
         return [array if array.type == wanted else array.cast(wanted) for array, wanted in arrays]

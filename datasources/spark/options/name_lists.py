@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from datasources.arrow_types import Path
 from datasources.errors import OptionError
 
-_WORD = re.compile(r"\s*(?P<word>`(?:[^`]|``)*`|[^\s,`]+|,)")
+_PATH = re.compile(r"(?P<word>`(?:[^`]|``)*`|[^.`]+)")
+_WORD = re.compile(r"\s*(?P<word>(?:`(?:[^`]|``)*`|[^\s,`]+)+|,)")
 
 
-def parse_names(text: str, *, option: str) -> tuple[str, ...]:
-    """Return the names of a comma-separated list; a name in backticks may hold blanks and commas.
+def parse_paths(text: str, *, option: str) -> tuple[Path, ...]:
+    """Return the columns of a comma-separated list, or the fields inside of them: ``id, bid.price, `order time```.
 
     Raises:
-        OptionError: a name is missing or repeated, whatever the case; `option` is named.
+        OptionError: a name is missing, or a column or field is repeated, whatever the case; `option` is named.
     """
     entries = _entries(text, option)
+    paths = []
     for words in entries:
-        if len(words) != 1:
-            raise _malformed(option, " ".join(words), "write names with commas between them, unusual ones in backticks")
-    names = tuple(_plain(words[0]) for words in entries)
-    _require_distinct(names, option)
-    return names
+        names = [found["word"] for found in _PATH.finditer(words[0])]
+        if len(words) != 1 or not names or ".".join(names) != words[0]:
+            way_out = "write names with commas between them, unusual ones in backticks; a dot leads into a STRUCT"
+            raise _malformed(option, " ".join(words), way_out)
+        paths.append(tuple(map(_plain, names)))
+    _require_distinct(paths, option)
+    return tuple(paths)
 
 
 def parse_metadata(text: str, *, option: str) -> dict[str, str]:
@@ -35,7 +41,7 @@ def parse_metadata(text: str, *, option: str) -> dict[str, str]:
         if len(words) != 1 and not (len(words) == _NAME_FROM_KEY and words[1].upper() == "FROM"):
             raise _malformed(option, " ".join(words), "write 'name', or 'name FROM key'")
     names = tuple(_plain(words[0]) for words in entries)
-    _require_distinct(names, option)
+    _require_distinct([(name,) for name in names], option)
     return {name: _plain(words[-1]) for name, words in zip(names, entries, strict=True)}
 
 
@@ -67,12 +73,13 @@ def _plain(word: str) -> str:
     return word[1:-1].replace("``", "`") if word.startswith("`") else word
 
 
-def _require_distinct(names: tuple[str, ...], option: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
-            raise OptionError(f"option '{option}' names '{name}' twice: name each column once.")
-        seen.add(name.lower())
+def _require_distinct(paths: Sequence[Path], option: str) -> None:
+    seen: set[Path] = set()
+    for path in paths:
+        folded = tuple(name.lower() for name in path)
+        if folded in seen:
+            raise OptionError(f"option '{option}' names '{'.'.join(path)}' twice: name each column once.")
+        seen.add(folded)
 
 
 def _malformed(option: str, found: str, way_out: str) -> OptionError:

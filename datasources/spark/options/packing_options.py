@@ -18,6 +18,20 @@ class PackedColumnOption(JsonOption):
     value: str
 
 
+class PackedTimesOption(JsonOption):
+    """The last two columns of packed rows, in microseconds since the epoch.
+
+    Attributes:
+        rowtime: the event time of a row, as Spark SQL over the scan's columns.
+        rowtime_name: its column.
+        watermark_name: the column of the watermark before the row.
+    """
+
+    rowtime: str
+    rowtime_name: str
+    watermark_name: str
+
+
 class PackedInputOption(JsonOption):
     """An input of the operator.
 
@@ -25,16 +39,18 @@ class PackedInputOption(JsonOption):
         number: which input, from 0.
         columns: of its rows.
         keys: positions of the columns by whose hash rows are distributed; empty: all rows are in one bucket.
-        hash_name: the column of the hash, behind the others.
-        weight: the last column.
+        hash_name: the column of the hash, behind the others; None = there is none.
+        weight: the column behind it; None = there is none.
+        times: the columns behind it; None = there are none.
         condition: which rows are of this input; None = all.
     """
 
     number: int = Field(ge=0)
     columns: tuple[PackedColumnOption, ...]
     keys: tuple[int, ...] = ()
-    hash_name: str
-    weight: PackedColumnOption
+    hash_name: str | None = None
+    weight: PackedColumnOption | None = None
+    times: PackedTimesOption | None = None
     condition: str | None = None
 
 

@@ -50,8 +50,9 @@ class ScanOptions(OptionGroup):
     columns: str | None = Field(
         None,
         alias="scan.columns",
-        description="The columns to deliver, with commas between them, unusual names in backticks; a source that can "
-        "skips decoding the others. Default: all. Not part of the checkpoint's identity: it may change on restart.",
+        description="The columns to deliver, with commas between them, unusual names in backticks; `bid.price` is of "
+        "the STRUCT `bid` that field only. A source that can skips decoding the others. Default: all. Not part of the "
+        "checkpoint's identity: it may change on restart.",
     )
     filter: str | None = Field(
         None,

@@ -116,6 +116,40 @@ class Catalyst:
             return plan
         return plan.plan()
 
+    def with_inlined_ctes(self, plan: Any) -> Any:
+        """Return a plan with its WITHs in place of what refers to them, as Spark's optimizer puts them.
+
+        Unchanged where a WITH is referred to several times, or where sources would change their order, which is that
+        of their offsets in a checkpoint.
+        """
+        if not self._has_pattern(plan, "CTE"):
+            return plan
+        found = list(plan_walk.nodes(plan))
+        numbers = [each.cteId() for each in found if kind(each) == "CTERelationRef"]
+        sources = sum(kind(each) == "StreamingRelationV2" for each in found)
+        if not numbers or len(set(numbers)) < len(numbers) or sources > 1:
+            return plan
+        return self._inlined(plan, {int(each.id()): each.child() for each in found if kind(each) == "CTERelationDef"})
+
+    def _inlined(self, node: Any, tables: Mapping[int, Any]) -> Any:
+        if kind(node) == "WithCTE":
+            return self._inlined(node.plan(), tables)
+        if kind(node) == "CTERelationRef":
+            table = self._inlined(tables[int(node.cteId())], tables)
+            pairs = list(zip(items(table.output()), items(node.output()), strict=True))
+            if all(attribute_id(new) == attribute_id(old) for new, old in pairs):
+                return table
+            return self.project([self.alias_as(new, old) for new, old in pairs], table)
+        return self.with_children_replaced(node, lambda child: self._inlined(child, tables))
+
+    def has_subqueries(self, plan: Any) -> bool:
+        """Return whether an expression anywhere in a plan has a plan of its own."""
+        return self._has_pattern(plan, "PLAN_EXPRESSION")
+
+    def _has_pattern(self, plan: Any, name: str) -> bool:
+        patterns = self._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+        return bool(plan.containsPattern(getattr(patterns, name)()))
+
     def empty(self, schema: StructType) -> DataFrame:
         """Return an empty table that the optimiser knows nothing about."""
         session = self.spark._jsparkSession  # noqa: SLF001
@@ -126,6 +160,11 @@ class Catalyst:
         """Return `expression AS name`; with the id of an attribute it stands for that attribute."""
         identity = expression_id or self._new_id()
         return self._expressions.Alias(expression, name, identity, self.seq([]), self.none(), self.seq([]))
+
+    def alias_as(self, expression: Any, attribute: Any) -> Any:
+        """Return `expression AS attribute`, which stands for the attribute, with its metadata."""
+        name, identity, metadata = attribute.name(), attribute.exprId(), self._some(attribute.metadata())
+        return self._expressions.Alias(expression, name, identity, self.seq([]), metadata, self.seq([]))
 
     def project(self, expressions: Sequence[Any], child: Any) -> Any:
         """Return a projection."""
@@ -275,9 +314,9 @@ class Catalyst:
         """Return Spark's default of the type of an expression: 0 of a number, an empty array."""
         return self._module("org.apache.spark.sql.catalyst.expressions.Literal").default(like.dataType())
 
-    def field(self, struct: Any, at: int) -> Any:
-        """Return a field of a struct."""
-        return self._expressions.GetStructField(struct, at, self.none())
+    def field(self, struct: Any, at: int, name: str | None = None) -> Any:
+        """Return a field of a struct, by its position; the name is how it was written."""
+        return self._expressions.GetStructField(struct, at, self.none() if name is None else self._some(name))
 
     def attribute(self, name: str, like: Any) -> Any:
         """Return a new attribute of the type of an expression."""
@@ -325,11 +364,15 @@ class Catalyst:
         new = replacement(expression)
         if new is not None:
             return new
-        children = items(expression.children())
-        changed = [self.replaced(child, replacement) for child in children]
-        if all(a is b for a, b in zip(children, changed, strict=True)):
-            return expression
-        return expression.withNewChildren(self.seq(changed))
+        return self.with_children_replaced(expression, lambda child: self.replaced(child, replacement))
+
+    def with_children_replaced(self, node: Any, replacement: Callable[[Any], Any]) -> Any:
+        """Return a plan or an expression with its children replaced; the very same object where none changes."""
+        before = items(node.children())
+        after = [replacement(child) for child in before]
+        if all(new is old for new, old in zip(after, before, strict=True)):
+            return node
+        return node.withNewChildren(self.seq(after))
 
     def is_of_session(self, expression: Any) -> bool:
         """Return whether an expression has the time zone and the ANSI mode that the session has now."""

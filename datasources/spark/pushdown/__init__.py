@@ -1,13 +1,10 @@
-"""Aggregates over windows, pushed down into the reader: Spark combines partial aggregates instead of rows.
+"""What a query does with the rows of a source, done by the readers of the source.
 
-    Aggregate(window, keys; COUNT, SUM)                     Aggregate(window, keys; SUM of counts, SUM of sums)
-      Window(ts)                                              Window(begin of the pane)
-        Project, Filter                          ->             TableSourceScan(groups=[keys], aggregates=[COUNT, SUM])
-          TableSourceScan
+* ``projection`` leaves out what a query does not need: columns, fields of STRUCTs, and rows.
+* ``aggregates`` has aggregates computed in part, so that Spark combines groups.
+* ``packing_pushdown`` and ``row_batch_pushdown`` have rows packed for operators of ours.
 
-`aggregate_pushdown` changes Spark's analysed plan. `windowed_rows` reads what is below an Aggregate, `partial_calls`
-takes its functions apart, `window_step` puts the window above the groups, `partial_scan` loads the source again.
-`window_marker` is how a window is recognized in a plan; `windowed` is the function for DataFrames.
-
-What is not certain stays as it was, with the reason (`NotPushed`).
+Each changes Spark's analysed plan: a source is loaded again (``loaded_source``) with options that say what it delivers.
+``table_rows`` reads the plan between a source and what takes its rows. What is not certain to give Spark's own result
+stays as it was, with the reason (``NotPushed``).
 """

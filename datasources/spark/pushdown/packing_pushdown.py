@@ -21,25 +21,20 @@ from datasources.spark.operators.changelog.change_batches import PACKED_SCHEMA, 
 from datasources.spark.operators.changelog.changes import WEIGHT_COLUMN
 from datasources.spark.operators.changelog.run_changes import plain_schema
 from datasources.spark.options.packing_options import (
-    PACKING,
     PackedColumnOption,
     PackedInputOption,
     PackingOption,
 )
-from datasources.spark.options.scan_options import ATTACHED
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
-from datasources.spark.plans.mark_attached import identified_as
 from datasources.spark.plans.packed_marker import PACKED_RESULTS, PackedMarker
+from datasources.spark.pushdown.loaded_source import packing_scan
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.pushdown.partial_scan import possible_scan, source_options
 from datasources.spark.pushdown.table_rows import RowValues, TableRows, chain, conjunction, is_source
 from datasources.spark.scan.packing import packing_of
 from datasources.spark.scan.schema import arrow_output_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_COLUMNS = "scan.columns"
 
 
 def push_packing(df: DataFrame) -> DataFrame:
@@ -83,11 +78,7 @@ class _Search:
         marker = PackedMarker.of(str(node.identifier().name())) if kind(node) == "SubqueryAlias" else None
         if marker is not None:
             return self._packed(node, marker)
-        before = items(node.children())
-        after = [self.rewritten(child) for child in before]
-        if all(new is old for new, old in zip(after, before, strict=True)):
-            return node
-        return node.withNewChildren(self.catalyst.seq(after))
+        return self.catalyst.with_children_replaced(node, self.rewritten)
 
     def _packed(self, alias: Any, marker: PackedMarker) -> Any:
         """Return the packed inputs of an operator."""
@@ -149,20 +140,9 @@ class _Search:
             return None  # it would become two sources, and the checkpoint has one
         option = PackingOption(buckets=buckets, inputs=tuple(option for each in inputs for option in each.options))
         try:
-            return self._loaded(inputs[0], option)
+            return packing_scan(self.catalyst, leaf, option, is_attached=inputs[0].is_attached)
         except NotPushed:
             return None
-
-    def _loaded(self, like: _Input, option: PackingOption) -> DataFrame:
-        leaf = like.leaf
-        spark, name = self.catalyst.spark, str(leaf.sourceName())
-        options = source_options(leaf) | {PACKING: option.model_dump_json(exclude_none=True)}
-        options.pop(_COLUMNS, None)
-        if like.is_attached:
-            options[ATTACHED] = "true"
-        possible_scan(spark, name, options)
-        fresh = self.catalyst.plan(spark.readStream.format(name).options(**options).load())
-        return self.catalyst.frame(identified_as(leaf, fresh, output=fresh.output()))
 
     def _cells(self, loaded: DataFrame, like: _Input) -> Any:
         """Return the packed rows of a scan, without heartbeats."""
@@ -212,15 +192,20 @@ def _option(number: int, rows: TableRows, output: list[Any], keys: tuple[str, ..
     texts = [rows.text(each) for each in rows.conditions if not _leaves_heartbeats_out(each)]
     return PackedInputOption(
         number=number,
-        columns=tuple(_column(rows, each) for each in columns),
+        columns=tuple(packed_column(rows, each) for each in columns),
         keys=tuple(names.index(key) for key in keys),
         hash_name=str(hashed.name()),
-        weight=_column(rows, weight),
+        weight=packed_column(rows, weight),
         condition=conjunction(texts),
     )
 
 
-def _column(rows: TableRows, attribute: Any) -> PackedColumnOption:
+def packed_column(rows: TableRows, attribute: Any) -> PackedColumnOption:
+    """Return a column of packed rows.
+
+    Raises:
+        NotPushed: its value cannot be written so that it is certain to be read as it was meant.
+    """
     value = rows.values[attribute_id(attribute)]
     return PackedColumnOption(name=str(attribute.name()), type=str(attribute.dataType().sql()), value=rows.text(value))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ NAMED: Final = frozenset({"SubqueryAlias", "View"})
 SOURCES: Final = frozenset({"StreamingRelationV2", "DataSourceV2Relation"})
 """The nodes of sources, of a stream and of a batch."""
 _NESTED: Final = frozenset({"struct", "array", "map"})
+_COLLATED: Final = " COLLATE "
 _UNREADABLE: Final = ("UDF", "Subquery", "Exists", "ListQuery", "LambdaFunction")
 
 
@@ -41,6 +42,19 @@ class TableRows:
     def panes(self) -> PaneOption | None:
         """By which panes the reader groups; None = by none."""
         return None
+
+    def in_windows(self, partials: Any, columns: Mapping[str, Any], carried: list[Any]) -> Any:  # noqa: ARG002
+        """Return partial aggregates of these rows with the windows that they are in.
+
+        Args:
+            partials: their plan.
+            columns: its columns by name.
+            carried: those that have to be in the result.
+
+        Raises:
+            NotPushed: the reader has another type for a time.
+        """
+        return partials
 
     def depends_on_rows(self, expression: Any) -> bool:
         """Return whether an expression over values is one of a row, not only of its window.
@@ -71,11 +85,23 @@ class TableRows:
         for part in walk(expression):
             if kind(part) == "Cast" and part.dataType().typeName() in _NESTED:
                 raise NotPushed(f"{expression.sql()} has a cast to {part.dataType().sql()}")
+            if _COLLATED in str(part.dataType().sql()):
+                raise NotPushed(f"{expression.sql()} has a text with a collation, under which other bytes are equal")
             if any(name in kind(part) for name in _UNREADABLE):
                 raise NotPushed(f"{expression.sql()} has a function or a subquery that only Spark can evaluate")
             if kind(part) == "AttributeReference" and part.name() in RESERVED_COLUMNS:
                 raise NotPushed(f"{expression.sql()} depends on the watermark of its row")
         return str(expression.sql())
+
+
+def require_type(new: Any, old: Any) -> None:
+    """Raise unless the reader has Spark's type for a column.
+
+    Raises:
+        NotPushed: it has another one.
+    """
+    if not new.dataType().equals(old.dataType()):
+        raise NotPushed(f"{old.sql()} is {old.dataType().sql()} in Spark and {new.dataType().sql()} in the reader")
 
 
 def conjunction(texts: Sequence[str]) -> str | None:

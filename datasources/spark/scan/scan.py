@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
+from datasources.arrow_types import Path, paths_of
 from datasources.errors import OptionError
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
@@ -58,7 +61,7 @@ class Scan:
             option bounds how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
-        columns: the data columns that are delivered; None = all of the source's.
+        columns: the data columns that are delivered, of a STRUCT perhaps not all fields; None = all of the source's.
         condition: which rows are delivered; None = all.
         aggregation: partial aggregates that are delivered in place of rows; None = the rows.
         packing: packed rows that are delivered in place of rows; None = the rows.
@@ -74,7 +77,7 @@ class Scan:
     delay_ms: int | None
     session: SessionInfo
     is_instant: bool = True
-    columns: tuple[str, ...] | None = None
+    columns: pa.Schema | None = None
     condition: RowCondition | None = None
     aggregation: PartialAggregation | None = None
     packing: RowPacking | None = None
@@ -202,7 +205,7 @@ def build_scan(
         if aggregation is not None or packing is not None:
             require_certain(condition)
     return Scan(
-        source=with_decoded_columns(source, _read_columns(source, columns, aggregation, packing), condition),
+        source=with_decoded_columns(source, _read_paths(source, columns, packing or aggregation), condition),
         watermark=watermark,
         max_rows_per_batch=wanted.max_rows_per_batch,
         delay_ms=None if built is None else built.delay_ms,
@@ -219,17 +222,13 @@ def build_scan(
     )
 
 
-def _read_columns(
-    source: ScanSource,
-    delivered: tuple[str, ...] | None,
-    aggregation: PartialAggregation | None,
-    packing: RowPacking | None,
-) -> Sequence[str] | None:
-    """Return the columns to decode: to count rows takes one, whichever."""
-    if aggregation is None and packing is None:
-        return delivered
-    needed = packing.needed if packing is not None else frozenset() if aggregation is None else aggregation.columns
-    return sorted(needed) or source.schema.names[:1]
+def _read_paths(
+    source: ScanSource, delivered: pa.Schema | None, replacement: PartialAggregation | RowPacking | None
+) -> Iterable[Path] | None:
+    """Return what to decode: to count rows takes one column, whichever."""
+    if replacement is not None:
+        return replacement.paths or [(source.schema.names[0],)]
+    return None if delivered is None else paths_of(delivered)
 
 
 def _require_groupable(source: ScanSource, aggregation: PartialAggregation) -> None:

@@ -70,7 +70,7 @@ def _delivered(scan: Scan) -> pa.Schema:
     if scan.packing is not None:
         return PACKED_ROWS
     whole = scan.source.schema
-    return whole if scan.columns is None else pa.schema([whole.field(name) for name in scan.columns])
+    return whole if scan.columns is None else scan.columns
 
 
 def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:

@@ -12,12 +12,15 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+import pyarrow as pa
+from pyspark.sql.functions import arrow_udf
+
 from datasources.errors import SqlError
 from datasources.expressions.arrow_function import ArrowFunction, arrow_function
 from datasources.near_matches import near_matches
 from datasources.sql.statements.catalog_objects import FunctionDefinition
 
-__all__ = ["IN_PROCESS", "ArrowFunction", "SessionFunctions", "arrow_function", "load_function"]
+__all__ = ["IN_PROCESS", "ArrowFunction", "SessionFunctions", "arrow_function", "for_spark", "load_function"]
 
 IN_PROCESS: Final = "<this process>"
 """The path of a function that was given as an object: it cannot be found by another process."""
@@ -97,6 +100,17 @@ class SessionFunctions:
         if definition.path not in self._loaded:
             self._loaded[definition.path] = load_function(definition.path)
         return self._loaded[definition.path]
+
+
+def for_spark(function: ArrowFunction) -> Any:
+    """Return the function as Spark calls it in queries: with type hints, which declare that arrays go in and out."""
+
+    def call(*arrays: pa.Array) -> pa.Array:
+        return function.evaluate(arrays, len(arrays[0]))
+
+    call.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
+    udf = arrow_udf(call, returnType=function.result_type)
+    return udf if function.is_deterministic else udf.asNondeterministic()
 
 
 def _module(path: str, parts: list[str]) -> tuple[Any, list[str]]:

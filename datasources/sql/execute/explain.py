@@ -11,13 +11,14 @@ from datasources.spark.plans.explained_plan import analyzed_text, explained, phy
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.differences import differences_of
 from datasources.sql.execute.insert_changes import sink_line
-from datasources.sql.execute.queries import PlannedQuery, planned_query
+from datasources.sql.execute.queries import PlannedQuery, QueryResult, planned_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.plan_json import abilities_of
 from datasources.sql.planner.scan_options import read_options
-from datasources.sql.planner.tree import scan_of, with_scan
+from datasources.sql.planner.tree import Project, scan_of, with_scan
 from datasources.sql.statements.statements import Explain, ExplainMode, Insert
+from datasources.sql.text.substitute import references
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from datasources.changelog.change_query import ChangeQuery
-    from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.planner.table_planner import PlannedTable
-    from datasources.sql.planner.tree import Node
+    from datasources.sql.planner.tree import Node, TableScan
 
 
 def explain(state: SessionState, statement: Explain) -> StatementResult:
@@ -63,7 +63,7 @@ def _tree(planned: PlannedQuery, sink: str | None, kinds: Sequence[str] | None) 
     for step in relations.steps:
         times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
         parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
-    tables = [with_aggregates(table, result.scans) for table in relations.tables]
+    tables = [with_pushed_down(table, result) for table in relations.tables]
     parts += [f"== Table {t.use.name} ==\n{explain_table(t)}" for t in tables]
     if result.changes is not None:
         parts.append("== Changes ==\n" + result.changes.shown)
@@ -71,17 +71,30 @@ def _tree(planned: PlannedQuery, sink: str | None, kinds: Sequence[str] | None) 
     return "\n\n".join(parts)
 
 
-def with_aggregates(table: PlannedTable, scans: Sequence[ScanAggregates]) -> PlannedTable:
-    """Return a table with the aggregates that were pushed into its scan, or why they were not."""
+def with_pushed_down(table: PlannedTable, result: QueryResult) -> PlannedTable:
+    """Return a table with what its scan delivers in the query, and why aggregates were not pushed into it."""
     scan = scan_of(table.tree)
     if not scan.connector.is_ours:
         return table
     options = expand(read_options(scan))
-    for each in scans:
-        if options.items() <= each.options.items():
-            pushed = replace(scan, aggregation=each, filter=each.filter or scan.filter)
-            return replace(table, tree=with_scan(table.tree, pushed))
-    return table
+    narrow = next((each for each in result.sources if options.items() <= each.options.items()), None)
+    if narrow is not None:
+        scan = replace(scan, delivered=narrow.columns, filter=narrow.filter)
+        table = replace(table, tree=_of_delivered(table.tree, scan))
+    pushed = next((each for each in result.scans if options.items() <= each.options.items()), None)
+    if pushed is not None and pushed.operator:
+        return replace(table, operator=pushed.operator)
+    if pushed is not None:
+        scan = replace(scan, aggregation=pushed, filter=pushed.filter or scan.filter)
+    return replace(table, tree=with_scan(table.tree, scan))
+
+
+def _of_delivered(tree: Node, scan: TableScan) -> Node:
+    """Return a tree without the columns that are computed of what its scan does not deliver."""
+    names = {name.partition(".")[0].lower() for name in scan.delivered or ()}
+    if not isinstance(tree, Project):
+        return tree
+    return replace(tree, columns=tuple(c for c in tree.columns if references(c.expression) <= names))
 
 
 def explain_table(table: PlannedTable) -> str:
@@ -145,6 +158,6 @@ def _json(planned: PlannedQuery, sink: str | None, kinds: Sequence[str] | None) 
                 **({"operator": t.operator} if t.operator else {}),
                 **({"joins": [_join(line, tree) for line, tree in t.joins]} if t.joins else {}),
             }
-            for t in (with_aggregates(table, result.scans) for table in relations.tables)
+            for t in (with_pushed_down(table, result) for table in relations.tables)
         ],
     }

@@ -15,7 +15,10 @@ from datasources.near_matches import near_matches
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans.incomplete import incomplete
 from datasources.spark.plans.output_modes import unsupported_streaming
-from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates, push_aggregates
+from datasources.spark.pushdown.aggregates.aggregate_pushdown import ScanAggregates, push_aggregates
+from datasources.spark.pushdown.projection.narrowed_source import NarrowedSource
+from datasources.spark.pushdown.projection.projection_pushdown import push_projections
+from datasources.spark.pushdown.row_batch_pushdown import push_row_batches
 from datasources.sql.flink.query_translator import translate_query
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
@@ -48,11 +51,13 @@ class QueryResult:
         frame: the DataFrame.
         changes: of a query over tables that change: how its result is kept up to date.
         scans: which aggregates were pushed down into which scans.
+        sources: those that deliver only what the query needs of them.
     """
 
     frame: DataFrame
     changes: ChangeQuery | None = None
     scans: tuple[ScanAggregates, ...] = ()
+    sources: tuple[NarrowedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,27 +69,31 @@ class PlannedQuery:
     result: QueryResult
 
 
-def run_query(state: SessionState, source: SqlText) -> DataFrame:
+def run_query(state: SessionState, source: SqlText, *, is_read: bool = True) -> DataFrame:
     """Return the DataFrame of a query; see `query_result`."""
-    return query_result(state, source).frame
+    return query_result(state, source, is_read=is_read).frame
 
 
-def query_result(state: SessionState, source: SqlText, *, takes_changes: bool = False) -> QueryResult:
+def query_result(
+    state: SessionState, source: SqlText, *, takes_changes: bool = False, is_read: bool = True
+) -> QueryResult:
     """Return the result of a query.
 
     With ``takes_changes`` it may be a changelog: rows that Spark gives in the output modes *update* and *complete*
-    only are one.
+    only are one. Without ``is_read`` only its columns are asked for, and nothing is pushed down.
 
     Raises:
         SqlError, OptionError, ExpressionError, SchemaError: from us, saying what to do.
         AnalysisException, ParseException: Spark's own.
     """
-    with planned_query(state, source, takes_changes=takes_changes) as planned:
+    with planned_query(state, source, takes_changes=takes_changes, is_read=is_read) as planned:
         return planned.result
 
 
 @contextmanager
-def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool = False) -> Iterator[PlannedQuery]:
+def planned_query(
+    state: SessionState, source: SqlText, *, takes_changes: bool = False, is_read: bool = True
+) -> Iterator[PlannedQuery]:
     """Plan a query; its views are there within the block.
 
     What streams that are only appended cannot give as rows that stay, such as the last row of a key, is planned as a
@@ -98,7 +107,7 @@ def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool =
     relations = state.relations(source)
     try:
         try:
-            planned = _planned(state, source, relations)
+            planned = _planned(state, source, relations, is_read=is_read)
             if takes_changes:
                 _require_rows_that_stay(planned.result.frame)
             if relations.changes is None:
@@ -112,10 +121,30 @@ def planned_query(state: SessionState, source: SqlText, *, takes_changes: bool =
         relations.close()
 
 
-def _planned(state: SessionState, source: SqlText, relations: StatementRelations) -> PlannedQuery:
+def _planned(
+    state: SessionState, source: SqlText, relations: StatementRelations, *, is_read: bool = True
+) -> PlannedQuery:
     with naming_unknown_tables(state, source):
         plan = rewrite_query(source, relations)
-        return PlannedQuery(plan=plan, relations=relations, result=_planned_result(state, plan, source, relations))
+        result = _planned_result(state, plan, source, relations)
+        if is_read and relations.changes is None and not is_connect(state.spark):  # a client sees no plan to change
+            result = _pushed_down(state, result.frame)
+        return PlannedQuery(plan=plan, relations=relations, result=result)
+
+
+def _pushed_down(state: SessionState, frame: DataFrame) -> QueryResult:
+    """Return a query of rows that stay, of which sources and operators do as much as they can."""
+    settings = state.settings.typed
+    scans: tuple[ScanAggregates, ...] = ()
+    if settings.aggregate_pushdown:
+        pushed = push_aggregates(frame, row_watermark=ROW_WATERMARK_COLUMN)
+        frame, scans = pushed.frame, pushed.scans
+    if frame.isStreaming:
+        frame = push_row_batches(frame)
+    if not settings.projection_pushdown:
+        return QueryResult(frame=frame, scans=scans)
+    narrowed = push_projections(frame)
+    return QueryResult(frame=narrowed.frame, scans=scans, sources=narrowed.sources)
 
 
 def _require_rows_that_stay(frame: DataFrame) -> None:
@@ -177,15 +206,11 @@ def _planned_result(
 ) -> QueryResult:
     """Return the result of a rewritten query."""
     frame = _query_frame(state, plan, source, relations)
-    if relations.changes is None and is_connect(state.spark):
-        return QueryResult(frame=frame)  # a client sees no plan: Spark says at the start what it cannot run
     if relations.changes is None:
-        if not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
+        is_seen = not is_connect(state.spark)  # a client sees no plan: Spark says at the start what it cannot run
+        if is_seen and not plan.is_untouched and (reason := unsupported_streaming(frame)) is not None:
             raise UpdatingQueryError(f"Spark has no way to run this query on a stream: {reason}")
-        if not state.settings.typed.aggregate_pushdown:
-            return QueryResult(frame=frame)
-        pushed = push_aggregates(frame, row_watermark=ROW_WATERMARK_COLUMN)
-        return QueryResult(frame=pushed.frame, scans=pushed.scans)
+        return QueryResult(frame=frame)
     changes = relations.changes.query(frame)
     return QueryResult(frame=changes.frame, changes=changes)
 

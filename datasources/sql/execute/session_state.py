@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from pyspark.sql.functions import arrow_udf
 from pyspark.sql.types import StructField, StructType
 
 from datasources.grammar.source_text import SqlText
 from datasources.session import FORMATS
 from datasources.spark.attach.register import register_formats
-from datasources.sql.definitions.python_functions import SessionFunctions
+from datasources.sql.definitions.python_functions import SessionFunctions, for_spark
 from datasources.sql.execute.session_relations import StatementRelations
+from datasources.sql.flink.python_kernels import PYTHON_KERNELS
 from datasources.sql.flink.session_names import SessionNames
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.query import rewrite_query
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from datasources.expressions.arrow_function import ArrowFunction
     from datasources.sql.catalog import Catalog
     from datasources.sql.statements.catalog_objects import ViewDefinition
 
@@ -52,15 +50,15 @@ class SessionState:
         return self.settings.typed.dialect is SqlDialect.FLINK
 
     def bind_functions(self) -> None:
-        """Make the Python functions of the catalog known to the readers of our connectors and to Spark."""
-        known = {}
+        """Make the Python functions of the catalog, and those of the dialects, known to readers and to Spark."""
+        known = dict(PYTHON_KERNELS)
         for entry in self.catalog.entries(ObjectKind.FUNCTION):
             definition = None if entry.problem else self.catalog.function(entry.name)
             if definition is not None:
                 known[entry.name.lower()] = self.functions.get(definition)
         for name, function in known.items():
             if self.planner.functions.get(name) is not function:
-                self.spark.udf.register(name, _for_spark(function))
+                self.spark.udf.register(name, for_spark(function))
         self.planner.functions = known
         register_formats(self.spark, FORMATS, functions=known)
 
@@ -84,14 +82,3 @@ class SessionState:
             relations.close()
         names = view.columns or tuple(schema.names)
         return StructType([StructField(n, each.dataType) for each, n in zip(schema.fields, names, strict=True)])
-
-
-def _for_spark(function: ArrowFunction) -> Any:
-    """Return the function as Spark calls it in queries: with type hints, which declare that arrays go in and out."""
-
-    def call(*arrays: pa.Array) -> pa.Array:
-        return function.evaluate(arrays, len(arrays[0]))
-
-    call.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
-    udf = arrow_udf(call, returnType=function.result_type)
-    return udf if function.is_deterministic else udf.asNondeterministic()

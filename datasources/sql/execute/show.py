@@ -157,7 +157,7 @@ def _settings(state: SessionState) -> StatementResult:
 
 
 def _describe_view(state: SessionState, view: ViewDefinition) -> StatementResult:
-    frame = run_query(state, SqlText(view.query))
+    frame = run_query(state, SqlText(view.query), is_read=False)
     names = view.columns or tuple(frame.columns)
     rows = tuple((name, field.dataType.simpleString()) for name, field in zip(names, frame.schema.fields, strict=True))
     return StatementResult(kind="DESCRIBE", columns=("name", "type"), rows=rows)

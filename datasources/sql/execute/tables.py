@@ -80,7 +80,7 @@ def define_table(state: SessionState, statement: CreateTable) -> Insert | None:
 
 def create_view(state: SessionState, statement: CreateView) -> StatementResult:
     """Analyse a view's query and put its text into the catalog."""
-    run_query(state, statement.source.part(statement.query_span))
+    run_query(state, statement.source.part(statement.query_span), is_read=False)
     view = replace(statement.view, dialect=state.settings.typed.dialect.value)
     state.catalog.create(view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
     return StatementResult(kind="CREATE VIEW", hints=statement.hints)

@@ -161,10 +161,11 @@ def _low_bits(operator: str, left: Value, right: Value) -> str:
 def _divided_integers(operator: str, left: Value, right: Value, kind: SqlType) -> Value:
     first, second = left.inside(MULTIPLICATIVE), right.inside(SIGN)
     if operator == "%":
-        # As Java's: of the wider type; the result of MOD is of the divisor's.
+        # As Java's: of the wider type; the result of MOD is of the divisor's, than which it is smaller.
         found = f"{first} % {second}"
-        made = _made(found, kind, MULTIPLICATIVE, left, right)
-        return made if right.type == kind else cast(made, right.type)
+        if right.type == kind:
+            return _made(found, kind, MULTIPLICATIVE, left, right)
+        return _made(f"CAST({found} AS {right.type.root})", right.type, ATOM, left, right)
     text = f"{first} div {second}"
     if kind.root == "BIGINT":
         return _made(text, kind, MULTIPLICATIVE, left, right)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
+from datasources.spark.pushdown.aggregates.aggregate_pushdown import ScanAggregates
 from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from datasources.spark.pushdown.aggregate_pushdown import ScanAggregates
+from datasources.spark.pushdown.aggregates.aggregate_pushdown import ScanAggregates
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.resolve.resolved_table import ResolvedMetadata
 from datasources.sql.types.time_kind import TimeKind

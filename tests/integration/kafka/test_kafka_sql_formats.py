@@ -181,7 +181,7 @@ def test_columns_that_are_not_delivered_may_hold_the_watermark(kafka):
     kafka.produce(topic, 0, [text({"id": n, "name": f"n{n}"}) for n in range(3)])
     options = {**JSON, "scan.metadata": "at FROM timestamp", "watermark.for": "at", "watermark.as": "id"}
     scan = scan_of(kafka.bootstrap_servers, subscribe=topic, **options, **{"scan.columns": "name, at"})
-    assert scan.source.factory.columns == ("id", "name", "at")
+    assert scan.source.factory.columns.names == ["id", "name", "at"]
     batch = next(iter(scan.source.reader_factory().open().read(f"{topic}-0", 0, 3))).columns
     assert batch.column("name").to_pylist() == ["n0", "n1", "n2"]
 

@@ -17,7 +17,9 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from datasources.errors import SqlError
 from datasources.grammar.source_text import SqlText
 from datasources.grammar.sql_types import SqlType
+from datasources.sql.definitions.python_functions import for_spark
 from datasources.sql.flink.logical_types import normalized
+from datasources.sql.flink.python_kernels import PYTHON_KERNELS
 from datasources.sql.flink.query_translator import translate_query
 from datasources.sql.flink.scope import Column
 from datasources.sql.flink.typed_value import shown_type, spark_type
@@ -65,6 +67,8 @@ class SparkSide:
             f"`{name}` {spark_type(_declared(kind))}"
             for name, kind in zip(self.table.names, self.table.types, strict=True)
         )
+        for name, function in PYTHON_KERNELS.items():
+            self.spark.udf.register(name, for_spark(function))
         rows = [tuple(map(_given, row)) for row in self.table.rows]
         self.spark.createDataFrame(rows, columns).coalesce(1).createOrReplaceTempView(_VIEW)
 

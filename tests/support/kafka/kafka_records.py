@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
 from confluent_kafka import Message
 
 from datasources.kafka.client.message_client import MessageRecords
@@ -14,7 +15,7 @@ from datasources.options import reject_unknown
 from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk
 
-__all__ = ["SESSION", "chunk_of", "record", "source_of"]
+__all__ = ["SESSION", "chunk_of", "decoding", "record", "source_of"]
 
 SESSION = SessionInfo(time_zone="UTC", ansi=True)
 
@@ -27,6 +28,11 @@ def source_of(metadata: dict[str, str] | None = None, **options: object) -> Kafk
     reject_unknown(given, KafkaSource.option_groups, prefixes=KafkaSource.option_prefixes, what="tidemark-kafka")
     source = KafkaSource.create(given, SESSION)
     return source if metadata is None else source.with_metadata(metadata)
+
+
+def decoding(source: KafkaSource, *names: str) -> KafkaSource:
+    """The source whose readers decode only these columns."""
+    return source.with_columns(pa.schema([field for field in source.schema if field.name in names]))
 
 
 def record(offset: int, key: object = None, value: object = None, **more: object) -> Message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -114,10 +113,9 @@ def channel_pair(key: bytes = b"k" * 32) -> Iterator[tuple[Channel, Channel]]:
 
 def wait_until(condition: Callable[[], bool]) -> None:
     """Return as soon as a condition holds that another thread brings about."""
-    never, _peer = socket.socketpair()
-    with never, _peer:
-        for _ in range(int(DEADLINE_S / 0.005)):
-            if condition():
-                return
-            select.select([never], [], [], 0.005)
+    never = threading.Event()
+    for _ in range(int(DEADLINE_S / 0.005)):
+        if condition():
+            return
+        never.wait(0.005)
     raise AssertionError("it did not happen in time")

@@ -37,8 +37,8 @@ class MillisColumn:
     text: str
 
     @property
-    def columns(self):
-        return (self.text,)
+    def paths(self):
+        return ((self.text,),)
 
     def evaluator(self):
         return self

@@ -237,9 +237,9 @@ def test_every_plan_survives_pickling():
         assert pickle.loads(pickle.dumps(expression)) == expression
 
 
-def test_columns_are_the_top_level_columns_that_are_read():
-    assert compiled("CASE WHEN flag THEN a.b.c ELSE ts END").columns == ("flag", "a", "ts")
-    assert compiled("1 + 1").columns == ()
+def test_paths_are_the_columns_and_fields_that_are_read():
+    assert compiled("CASE WHEN flag THEN a.b.c ELSE ts END").paths == (("flag",), ("a", "b", "c"), ("ts",))
+    assert compiled("1 + 1").paths == ()
 
 
 def test_the_batch_needs_no_other_columns():

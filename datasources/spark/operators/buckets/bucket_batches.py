@@ -8,8 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, from_blob, to_blob
+from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, rows_of, to_blob
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,22 @@ def row_batches_of(frames: Iterable[Any]) -> Iterator[RowBatch]:
     for frame in frames:
         columns = (frame[name] for name in ("task", "number", "stamp_us", "null_rowtimes", "rows"))
         for task, number, watermark_us, null_rowtimes, blob in zip(*columns, strict=True):
+            rows, without = (None, 0) if blob is None else _with_rowtime(rows_of(blob))
             yield RowBatch(
                 task=int(task),
                 number=int(number),
                 watermark_us=int(watermark_us),
-                null_rowtimes=int(null_rowtimes),
-                rows=None if blob is None else from_blob(blob),
+                null_rowtimes=int(null_rowtimes) + without,
+                rows=rows,
             )
+
+
+def _with_rowtime(rows: pa.Table) -> tuple[pa.Table | None, int]:
+    """Return the rows that have a rowtime, None if there are none, and the number of the others."""
+    if ROWTIME_COLUMN not in rows.column_names or not rows.column(ROWTIME_COLUMN).null_count:
+        return rows, 0
+    timed = rows.filter(rows.column(ROWTIME_COLUMN).is_valid())
+    return timed if timed.num_rows else None, rows.num_rows - timed.num_rows
 
 
 def result_schema(counts: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ from datasources.spark.operators.buckets.row_batches import (
     Unpack,
 )
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
+from datasources.spark.plans.row_batch_marker import RowBatchMarker
 from datasources.spark.scan.schema import arrow_output_schema
 
 DEFAULT_BUCKETS: Final = 16
@@ -43,7 +44,7 @@ def data_fields(df: DataFrame) -> list[StructField]:
     return [field for field in df.schema.fields if field.name not in HIDDEN_COLUMNS]
 
 
-def helper_columns(df: DataFrame, time: StructField, keys: Sequence[str], buckets: int) -> list[str | Column]:
+def _helper_columns(df: DataFrame, time: StructField, keys: Sequence[str], buckets: int) -> list[str | Column]:
     """Return the columns that packing needs: rowtime and row watermark in µs, bucket, heartbeat flag."""
     return [
         HEARTBEAT_COLUMN,
@@ -53,13 +54,21 @@ def helper_columns(df: DataFrame, time: StructField, keys: Sequence[str], bucket
     ]
 
 
+def row_batches(
+    df: DataFrame, columns: Sequence[Column], *, time: StructField, keys: Sequence[str], buckets: int
+) -> DataFrame:
+    """Return columns of a stream in row batches by the buckets of its keys, under a mark for the planner."""
+    marker = RowBatchMarker(buckets=buckets, keys=tuple(keys), time=time.name)
+    return packed(df.select(*columns, *_helper_columns(df, time, keys, buckets)), buckets).alias(marker.alias)
+
+
 def packed(df: DataFrame, buckets: int) -> DataFrame:
     """Pack rows with helper columns into row batches, with heartbeats for every bucket."""
     return df.mapInArrow(Pack(buckets=buckets), ROW_BATCH_SCHEMA)
 
 
 def run_buckets(  # noqa: PLR0913 - the definition of an operator
-    row_batches: DataFrame,
+    batches: DataFrame,
     processor: StatefulProcessor,
     *,
     counts: Sequence[str],
@@ -69,11 +78,11 @@ def run_buckets(  # noqa: PLR0913 - the definition of an operator
 ) -> DataFrame:
     """Run a processor on every bucket.
 
-    ``row_batches`` is the result of `packed`. The query's progress holds the sums of ``counts`` over all buckets as
-    observed metrics whose names begin with ``metrics``. Hidden columns are the last of ``fields``; the time mode is
-    EventTime for a processor that reads Spark's watermark.
+    ``batches`` is the result of `row_batches` or `packed`. The query's progress holds the sums of ``counts`` over all
+    buckets as observed metrics whose names begin with ``metrics``. Hidden columns are the last of ``fields``; the time
+    mode is EventTime for a processor that reads Spark's watermark.
     """
-    results = row_batches.groupBy("bucket").transformWithStateInPandas(
+    results = batches.groupBy("bucket").transformWithStateInPandas(
         statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode=time_mode
     )
     sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in counts]

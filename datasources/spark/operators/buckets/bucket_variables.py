@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.source.reading.row_blobs import from_blob, to_blob
+from datasources.source.reading.row_blobs import from_blob, rows_of, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 
 _TEXT: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])
@@ -52,7 +52,7 @@ class ListedSegments:
 
     def read(self) -> list[pa.Table]:
         """Return all of them."""
-        return [from_blob(segment) for (segment,) in self._segments.get()]
+        return [rows_of(segment) for (segment,) in self._segments.get()]
 
     def append(self, segment: pa.Table) -> None:
         """Add one."""
@@ -67,16 +67,20 @@ class ListedSegments:
 
 
 class NumberedSegments:
-    """Segments by number, read, written and dropped one by one."""
+    """Segments by number, read, written and dropped one by one.
 
-    def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
+    With ``as_stored`` they are read as they were written, else in the one form of rows that may come from anywhere.
+    """
+
+    def __init__(self, handle: StatefulProcessorHandle, name: str, *, as_stored: bool = False) -> None:
         self._segments = handle.getMapState(name, _NUMBER, _SEGMENT)
+        self._opened = from_blob if as_stored else rows_of
 
     def read(self, number: int) -> pa.Table:
         """Return one."""
         value = self._segments.getValue((number,))
         assert value is not None  # the state header names existing segments only
-        return from_blob(value[0])
+        return self._opened(value[0])
 
     def write(self, number: int, segment: pa.Table) -> None:
         """Add or replace one."""

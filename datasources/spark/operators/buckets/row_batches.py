@@ -15,9 +15,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import TaskContext
 
 from datasources.source.reading.row_blobs import MAX_BATCH_ROWS, as_declared, blobs_by_bucket, from_blob
-from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 
@@ -53,12 +54,27 @@ class Pack:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield row batches, in the order of the rows within each bucket, then one heartbeat per bucket."""
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        builder = _BatchBuilder(self.buckets, task=0 if context is None else context.partitionId())
+        builder = _BatchBuilder(self.buckets)
         for batch in batches:
             yield from builder.take(batch)
+        yield from builder.close()
+        freeze_worker_heap()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromReader:
+    """A function for mapInArrow: makes row batches of cells that a reader packed (`datasources.source.api.packing`).
+
+    Rows without rowtime are in them; they are dropped and counted where the cells are unpacked.
+    """
+
+    buckets: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield row batches, in the order of the rows within each bucket, then one heartbeat per bucket."""
+        builder = _BatchBuilder(self.buckets)
+        for batch in batches:
+            yield from builder.take_cells(batch)
         yield from builder.close()
         freeze_worker_heap()
 
@@ -66,14 +82,27 @@ class Pack:
 class _BatchBuilder:
     """Packs the rows of one task."""
 
-    def __init__(self, buckets: int, *, task: int) -> None:
+    def __init__(self, buckets: int) -> None:
+        context = TaskContext.get()
         self._buckets = buckets
-        self._task = task
+        self._task = 0 if context is None else context.partitionId()
         self._number = 0
         self._watermark_us: int | None = None
         self._null_rowtimes = 0
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_rows = 0
+
+    def take_cells(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Take cells and heartbeats of a reader; yield the cells as row batches."""
+        if not batch.num_rows:
+            return
+        watermarks = batch.column(WATERMARK_COLUMN).cast(pa.int64()).to_numpy()
+        highest = int(watermarks.max())
+        self._watermark_us = highest if self._watermark_us is None else max(self._watermark_us, highest)
+        cells = batch.filter(pc.invert(batch.column(HEARTBEAT_COLUMN)))
+        if cells.num_rows:
+            blobs = cells.column("rows").cast(pa.binary())
+            yield self._row_batches(cells.column("bucket").to_pylist(), blobs, [0] * len(blobs))
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Add rows; yield row batches when enough are buffered."""
@@ -106,11 +135,13 @@ class _BatchBuilder:
         return self._row_batches(found, blobs, [0] * len(blobs))
 
     def _row_batches(
-        self, buckets: list[int], blobs: Sequence[bytes | None], null_rowtimes: list[int]
+        self, buckets: list[int], blobs: Sequence[bytes | None] | pa.Array, null_rowtimes: list[int]
     ) -> pa.RecordBatch:
+        # Numbers differ within a bucket too: Spark may put what a reader delivered at several times together.
         count = len(buckets)
-        number, self._number = self._number, self._number + 1
-        columns = [buckets, [self._task] * count, [number] * count, [self._watermark_us] * count, null_rowtimes, blobs]
+        numbers = list(range(self._number, self._number + count))
+        self._number += count
+        columns = [buckets, [self._task] * count, numbers, [self._watermark_us] * count, null_rowtimes, blobs]
         arrays = [pa.array(values, type=field.type) for values, field in zip(columns, _ROW_BATCH, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=_ROW_BATCH)
 

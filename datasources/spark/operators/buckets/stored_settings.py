@@ -24,10 +24,12 @@ class StoredSettings:
     Attributes:
         text: JSON with sorted keys and user-facing names.
         operator: name of the operator in errors, in the plural.
+        other: the text of other settings whose state the operator understands; "" = there are none.
     """
 
     text: str
     operator: str = "session windows"
+    other: str = ""
 
     @classmethod
     def of(cls, settings: Mapping[str, object], *, operator: str = "session windows") -> Self:
@@ -40,18 +42,27 @@ class StoredSettings:
         Raises:
             OffsetError: naming each setting that differs, the stored value and the present one.
         """
-        if stored == self.text:
-            return
-        was: dict[str, Any] = json.loads(stored)
-        now: dict[str, Any] = json.loads(self.text)
-        changed = [
-            f"{name} was {was.get(name, 'not set')} and is {now.get(name, 'not set')}"
-            for name in sorted({*was, *now})
-            if was.get(name) != now.get(name) and not (name in _ADDED_LATER and name not in was)
-        ]
-        if not changed:
+        changed = _changes(stored, self.text)
+        if not changed or self.is_other(stored):
             return
         raise OffsetError(
             f"the checkpoint's {self.operator} were made with other settings: {'; '.join(changed)}. The "
             f"layout of the state depends on them: restore the stored settings, or start with a new checkpoint."
         )
+
+    def is_other(self, stored: str) -> bool:
+        """Return whether the state was made with the other settings."""
+        return bool(self.other) and not _changes(stored, self.other)
+
+
+def _changes(stored: str, present: str) -> list[str]:
+    """Return what is said of each setting that differs."""
+    if stored == present:
+        return []
+    was: dict[str, Any] = json.loads(stored)
+    now: dict[str, Any] = json.loads(present)
+    return [
+        f"{name} was {was.get(name, 'not set')} and is {now.get(name, 'not set')}"
+        for name in sorted({*was, *now})
+        if was.get(name) != now.get(name) and not (name in _ADDED_LATER and name not in was)
+    ]

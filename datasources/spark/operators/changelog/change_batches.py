@@ -61,7 +61,7 @@ class PackChanges:
         freeze_worker_heap()
 
     def _packed(self, rows: pa.Table) -> pa.RecordBatch:
-        return packed_cells(rows, HASH_COLUMN, self.input, self.buckets)
+        return packed_cells(rows, rows.column(HASH_COLUMN).to_numpy() % self.buckets, self.input)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ class ChangeProcessor(StatefulProcessor):
         """Open the state variables."""
         self._header = StoredText(handle, self._settings)
         names = [*self._operator.state_names, *([TIMES] if self._ttl is not None and self._ttl.forgets else [])]
-        self._stores = {name: NumberedSegments(handle, name) for name in names}
+        self._stores = {name: NumberedSegments(handle, name, as_stored=True) for name in names}
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
         """Yield the changes of the result of one micro-batch for one bucket, as pandas DataFrames."""

@@ -21,9 +21,8 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN
 from datasources.spark.operators.buckets.bucket_operator import (
     DEFAULT_BUCKETS,
     data_fields,
-    helper_columns,
-    packed,
     require_buckets,
+    row_batches,
     run_buckets,
 )
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, require_keys
@@ -112,7 +111,7 @@ def _operator(df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: Str
     # A heartbeat has NULL in all data columns, even in those declared NOT NULL.
     nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
     return run_buckets(
-        packed(df.select(*columns, *helper_columns(df, time, rule.keys, buckets)), buckets),
+        row_batches(df, columns, time=time, keys=rule.keys, buckets=buckets),
         OverProcessor(rule, _settings(rule, data, time, buckets)),
         counts=COUNTS,
         metrics=OVER_METRICS_PREFIX,

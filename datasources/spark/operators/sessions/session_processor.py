@@ -10,13 +10,14 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.source.reading.row_blobs import from_blob, to_blob
+from datasources.source.reading.row_blobs import from_blob, rows_of, to_blob
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import row_batches_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
 from datasources.spark.operators.buckets.bucket_variables import ListedSegments
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_bucket import SessionEmitted, advance_sessions
+from datasources.spark.operators.sessions.session_groups import SessionGroups
 from datasources.spark.operators.sessions.session_state import Sessions, SessionStateHeader
 from datasources.spark.operators.sessions.session_step import SessionRule
 
@@ -49,7 +50,7 @@ class SessionProcessor(BucketProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
-        self._store = _SparkSessionStore(handle, self._settings)
+        self._store = _SparkSessionStore(handle, self._settings, self._rule.groups)
 
     def advance(self, key: Any, frames: Iterator[Any]) -> tuple[SessionEmitted, pa.Table | None]:  # noqa: ARG002
         """Process the input of one micro-batch for one bucket."""
@@ -67,8 +68,9 @@ def _with_watermark(emitted: SessionEmitted) -> pa.Table | None:
 class _SparkSessionStore:
     """A bucket's state in Spark's state store; Spark's handle addresses the current bucket."""
 
-    def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings, groups: SessionGroups | None) -> None:
         self._settings = settings
+        self._groups = groups
         self._header = handle.getValueState("brief", _HEADER)
         self._sessions = handle.getValueState("sessions", _SESSIONS)
         self._segments = ListedSegments(handle, "rows")
@@ -78,13 +80,15 @@ class _SparkSessionStore:
             return SessionStateHeader()
         settings, *values = self._header.get()
         self._settings.require_same(settings)
+        if self._groups is not None and self._settings.is_other(settings):
+            self._segments.replace(list(map(self._groups.of_stored_rows, self._segments.read())))
         return SessionStateHeader(**dict(zip(SessionStateHeader.__dataclass_fields__, values, strict=True)))
 
     def sessions(self) -> Sessions | None:
         if not self._sessions.exists():
             return None
         sessions, fragments = self._sessions.get()
-        return Sessions.from_tables(from_blob(sessions), from_blob(fragments))
+        return Sessions.from_tables(rows_of(sessions), from_blob(fragments))
 
     def segments(self) -> list[pa.Table]:
         return self._segments.read()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from datasources.spark.operators.buckets.partition_keys import equal_codes
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
 from datasources.spark.operators.sessions.merging import LATE, AssignedSessions, Rows, assign_sessions, is_over
+from datasources.spark.operators.sessions.session_groups import SessionGroups
 from datasources.spark.operators.sessions.session_state import (
     FRAGMENT_COLUMN,
     NEVER,
@@ -38,11 +39,13 @@ class SessionRule:
         gap_us: the gap, µs.
         exact: compare each row with its own row watermark; otherwise with the watermark before the micro-batch, which
             drops fewer rows.
+        groups: what is kept of rows and emitted; None = the rows.
     """
 
     keys: tuple[str, ...]
     gap_us: int
     exact: bool
+    groups: SessionGroups | None = None
 
 
 class SessionBatchStep:
@@ -60,6 +63,7 @@ class SessionBatchStep:
         arrived: pa.Table | None,
     ) -> None:
         self._gap_us = rule.gap_us
+        self._groups = rule.groups
         self._store = store
         self._before = before
         self._times = _ints(arrived, ROWTIME_COLUMN)
@@ -69,8 +73,11 @@ class SessionBatchStep:
         columns = [] if arrived is None else [arrived.column(key) for key in rule.keys]
         self._keys = _stacked(self._opened.keys, columns)
         self._assigned = self._assign(rule)
+        self._arrived_session = self._assigned.row_session
+        if self._groups is not None and self._arrived is not None:
+            self._arrived, self._arrived_session = self._groups.by_session(self._arrived, self._arrived_session)
         count = len(self._assigned.first)
-        self._arrived_rows = _counts(self._assigned.row_session, count)
+        self._arrived_rows = _counts(self._arrived_session, count)
         self._stored_rows = _counts(self._assigned.open_session, count, self._opened.rows)
         is_ended = is_over(self._assigned.last, rule.gap_us, clock_us)
         self._ends = is_ended & (self._arrived_rows + self._stored_rows > 0)
@@ -89,9 +96,12 @@ class SessionBatchStep:
             self._windowed(segment.drop_columns([FRAGMENT_COLUMN]), session) for segment, session in self._read or ()
         ]
         if self._arrived is not None:
-            tables.append(self._windowed(self._arrived, self._assigned.row_session))
+            tables.append(self._windowed(self._arrived, self._arrived_session))
         found = [table for table in tables if table.num_rows]
-        return pa.concat_tables(found) if found else None
+        if not found:
+            return None
+        rows = pa.concat_tables(found)
+        return rows if self._groups is None else self._groups.grouped(rows, by=WINDOW_COLUMNS)
 
     def save(self, after: SessionStateHeader) -> SessionStateHeader:
         """Write the state; return the state header, which the caller writes."""
@@ -101,14 +111,18 @@ class SessionBatchStep:
         segments = self._before.segments + (0 if added is None else 1)
         live = int((self._arrived_rows + self._stored_rows)[self._stays].sum())
         fragment, owner = self._fragments(labels)
+        rows = (self._arrived_rows + self._stored_rows)[self._stays]
+        if self._groups is not None and self._read is None and segments > _MAX_SEGMENTS:
+            self._read = self._read_segments()  # a session of many micro-batches has a row of each, until they are read
         if self._read is not None and (stored > 2 * live or segments > _MAX_SEGMENTS):
             kept = self._remaining(labels, added)
             self._store.replace_segments(kept)
-            stored, segments = live, len(kept)
+            stored, segments = sum(table.num_rows for table in kept), len(kept)
             fragment, owner = labels[self._stays], np.flatnonzero(self._stays)
+            rows = _rows_of(fragment, kept)
         elif added is not None:
             self._store.append_segment(added)
-        self._put_sessions(fragment, owner)
+        self._put_sessions(fragment, owner, rows)
         lasts = self._assigned.last[self._stays]
         return replace(
             after,
@@ -165,7 +179,7 @@ class SessionBatchStep:
     def _added(self, labels: _Ints) -> pa.Table | None:
         if self._arrived is None:
             return None
-        return _labelled(self._arrived, self._assigned.row_session, self._stays, labels)
+        return _labelled(self._arrived, self._arrived_session, self._stays, labels)
 
     def _remaining(self, labels: _Ints, added: pa.Table | None) -> list[pa.Table]:
         old = [
@@ -173,13 +187,15 @@ class SessionBatchStep:
             for segment, session in self._read or ()
         ]
         tables = [table for table in (*old, added) if table is not None]
-        return [pa.concat_tables(tables)] if tables else []
+        if not tables:
+            return []
+        rows = pa.concat_tables(tables)
+        return [rows if self._groups is None else self._groups.grouped(rows, by=[FRAGMENT_COLUMN])]
 
-    def _put_sessions(self, fragment: _Ints, owner: _Ints) -> None:
+    def _put_sessions(self, fragment: _Ints, owner: _Ints, rows: _Ints) -> None:
         position = np.cumsum(self._stays) - 1
         representative = pa.array(self._representatives()[self._stays])
-        rows = self._arrived_rows + self._stored_rows
-        spans = Spans(self._assigned.first[self._stays], self._assigned.last[self._stays], rows[self._stays])
+        spans = Spans(self._assigned.first[self._stays], self._assigned.last[self._stays], rows)
         sessions = Sessions.of([column.take(representative) for column in self._keys], spans, fragment, position[owner])
         self._store.put_sessions(sessions)
 
@@ -212,6 +228,16 @@ def _labelled(rows: pa.Table, session: _Ints, stays: NDArray[np.bool_], labels: 
     if not chosen.any():
         return None
     return rows.filter(pa.array(chosen)).append_column(FRAGMENT_COLUMN, pa.array(labels[session[chosen]]))
+
+
+def _rows_of(fragments: _Ints, segments: Sequence[pa.Table]) -> _Ints:
+    """Return the number of rows of each fragment in segments."""
+    found = [_ints(segment, FRAGMENT_COLUMN) for segment in segments]
+    numbers, counts = np.unique(np.concatenate(found or [np.empty(0, np.int64)]), return_counts=True)
+    rows = np.zeros(len(fragments), dtype=np.int64)
+    order = np.argsort(fragments)
+    rows[order[np.searchsorted(fragments[order], numbers)]] = counts
+    return rows
 
 
 def _where(of_session: NDArray[np.bool_], session: _Ints) -> NDArray[np.bool_]:

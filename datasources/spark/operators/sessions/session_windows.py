@@ -11,7 +11,8 @@ rows leave an operator before the watermark that made it emit them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
@@ -19,28 +20,32 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from datasources.errors import QueryError
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.bucket_operator import (
     DEFAULT_BUCKETS,
     data_fields,
-    helper_columns,
-    packed,
     require_buckets,
+    row_batches,
     run_buckets,
 )
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, require_keys
 from datasources.spark.operators.buckets.rowtime_micros import micros_of, require_time_column
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.sessions.session_groups import SessionGroups
 from datasources.spark.operators.sessions.session_processor import COUNTS, SessionProcessor
 from datasources.spark.operators.sessions.session_step import WINDOW_COLUMNS, SessionRule
 from datasources.spark.plans.session_checks import require_frame
+from datasources.spark.plans.session_marker import SessionMarker
 from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 
 _TIME = "__tidemark_rowtime"
 _BEGINS = "__tidemark_begins"
+_ATTRIBUTE = "__tidemark_attribute"
+_KEY_PREFIX = "__tidemark_partition_key_"
 _SESSION = "__tidemark_session"
 _US_PER_MS = 1_000
 METRICS_PREFIX: Final = "tidemark_session_windows_"
@@ -86,23 +91,58 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
     if not df.isStreaming:
         return _batch_session_windows(df, keys=names, time=time, gap_us=rule.gap_us)
     time_attribute_of(df.schema)
-    configure_state(df.sparkSession)
-    used_buckets = buckets if names else 1
+    marker = SessionMarker(keys=names, attribute=time.name, gap_ms=gap_ms, buckets=buckets if names else 1, exact=exact)
     data = StructType(data_fields(df))
-    settings = StoredSettings.of(
-        {
-            "buckets": used_buckets,
-            "hash": HASH_VERSION,
-            "partition by": list(names),
-            "time attribute": time.name,
-            "gap (ms)": gap_ms,
-            "columns": str(arrow_output_schema(data)),
-        }
+    settings = StoredSettings.of(_settings(marker, data))
+    return _operator(df, marker, rule, settings, data).alias(marker.alias)
+
+
+def grouped_session_windows(
+    df: DataFrame, marker: SessionMarker, groups: SessionGroups, texts: Mapping[str, str]
+) -> DataFrame:
+    """Return partial aggregates of the rows of sessions with their windows, in place of the rows.
+
+    State with rows goes on: their aggregates are computed when they are read.
+
+    Args:
+        df: the stream of the windows, as `session_windows` takes it.
+        marker: the windows.
+        groups: the aggregates.
+        texts: the values of the columns of ``groups`` as Spark SQL over those of ``df``, in their order.
+    """
+    keys = {name: f"{_KEY_PREFIX}{number}" for number, name in enumerate(marker.keys)}
+    values = {**{new: F.col(quoted(old)) for old, new in keys.items()}, _ATTRIBUTE: F.col(quoted(marker.attribute))}
+    values |= {name: F.when(~F.col(HEARTBEAT_COLUMN), F.expr(text)) for name, text in texts.items()}
+    rows = df.select(*(value.alias(name) for name, value in values.items()), *HIDDEN_COLUMNS)
+    rule = SessionRule(keys=tuple(keys.values()), gap_us=marker.gap_ms * 1_000, exact=marker.exact, groups=groups)
+    of_rows = _settings(marker, StructType(data_fields(df)))
+    settings = replace(
+        StoredSettings.of({**of_rows, "aggregates": list(texts.values())}), other=StoredSettings.of(of_rows).text
     )
-    columns = [F.col(f"`{name}`") for name in data.names]
-    row_batches = packed(df.select(*columns, *helper_columns(df, time, names, used_buckets)), used_buckets)
+    data = StructType([rows.schema[name] for name in groups.columns])
+    return _operator(rows, replace(marker, keys=rule.keys, attribute=_ATTRIBUTE), rule, settings, data)
+
+
+def _settings(marker: SessionMarker, data: StructType) -> dict[str, object]:
+    return {
+        "buckets": marker.buckets,
+        "hash": HASH_VERSION,
+        "partition by": list(marker.keys),
+        "time attribute": marker.attribute,
+        "gap (ms)": marker.gap_ms,
+        "columns": str(arrow_output_schema(data)),
+    }
+
+
+def _operator(
+    df: DataFrame, marker: SessionMarker, rule: SessionRule, settings: StoredSettings, data: StructType
+) -> DataFrame:
+    """Return columns of rows, or of what is kept of them, with their windows."""
+    configure_state(df.sparkSession)
+    time = df.schema[marker.attribute]
+    columns = [F.col(quoted(field.name)) for field in data_fields(df)]
     return run_buckets(
-        row_batches,
+        row_batches(df, columns, time=time, keys=marker.keys, buckets=marker.buckets),
         SessionProcessor(rule, settings),
         counts=COUNTS,
         metrics=METRICS_PREFIX,

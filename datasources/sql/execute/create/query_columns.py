@@ -71,7 +71,7 @@ def table_of_query(state: SessionState, statement: CreateTable, source: SqlText)
 
 def _query_columns(state: SessionState, query: SqlText, source: SqlText, statement: CreateTable) -> dict[str, SqlType]:
     """Return the columns of the query with their types, which may all be NULL."""
-    result = query_result(state, query, takes_changes=True)
+    result = query_result(state, query, takes_changes=True, is_read=False)
     has_row_kind = result.changes is not None and result.changes.has_row_kind
     fields = result.frame.schema.fields[1 if has_row_kind else 0 :]
     found: dict[str, SqlType] = {}

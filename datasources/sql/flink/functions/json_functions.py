@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from datasources.grammar.source_text import SqlText
 from datasources.grammar.sql_types import SqlType
 from datasources.sql.flink.casts import cast
 from datasources.sql.flink.functions.binding import bound, constant_text
-from datasources.sql.flink.functions.json_paths import JsonPath, parse_path, scalar_text, value_at
+from datasources.sql.flink.functions.json_paths import JsonPath, parse_path, parse_query, scalar_text, value_at
 from datasources.sql.flink.functions.signature import Function, NotThere, Signature, overloads
-from datasources.sql.flink.logical_types import BOOLEAN, STRING, is_family, normalized
+from datasources.sql.flink.logical_types import BOOLEAN, STRING, array_of, is_family, normalized
 from datasources.sql.flink.parse.syntax import Call
+from datasources.sql.flink.python_kernels import JSON_QUERY
 from datasources.sql.flink.typed_value import Refused, Value, shown_type, spark_type, text_literal
 from datasources.sql.parse.types import parse_type
 
@@ -77,12 +79,8 @@ def _value_text(arguments: Sequence[Value], call: Call, kind: SqlType) -> str:
     document, path = arguments[0], _path(arguments, "JSON_VALUE")
     marked = Value(text=value_at(document.text, path), type=STRING)
     found = bound(Value(text=f"({marked.text})", type=STRING), scalar_text)
-    if kind != STRING:
-        found = (
-            cast(Value(text=found, type=STRING), kind).text
-            if kind.root in {"CHAR", "VARCHAR"}
-            else (f"CAST({found} AS {spark_type(kind)})")
-        )
+    if not is_family(kind, "text"):  # a text stays as it is, however short it is said to be
+        found = f"CAST({found} AS {spark_type(kind)})"
     otherwise = _otherwise(arguments[2:], call, "ON EMPTY" if path.is_lax else "ON ERROR", kind)
     if otherwise is None:
         return found
@@ -105,6 +103,43 @@ def _default(value: Value, kind: SqlType) -> str:
     if is_family(kind, "text"):
         return f"CAST({value.text} AS STRING)"
     return cast(value, kind).text
+
+
+def _query(arguments: Sequence[Value], call: Call) -> Value:
+    """Return JSON_QUERY, which Spark cannot compute: objects have their names in order."""
+    document = arguments[0]
+    query = parse_query(constant_text(arguments[1], "the path of JSON_QUERY"))
+    kind = _returned_by_query(call)
+    is_array = kind.root == "ARRAY"
+    clauses = {case: _clause(call, case, allows_object=not is_array) for case in ("EMPTY", "ERROR")}
+    wrapper = next((each for each in call.words if each.startswith("WITH")), "WITHOUT WRAPPER").split()
+    words = {"WITHOUT", "CONDITIONAL"} & set(wrapper)
+    query = replace(
+        query,
+        wrapper=words.pop() if words else "UNCONDITIONAL",
+        on_empty=clauses["EMPTY"],
+        on_error=clauses["ERROR"],
+        returns_array=is_array,
+    )
+    text = f"{JSON_QUERY}({document.text}, {text_literal(query.to_text())})"
+    text = f"from_json({text}, 'ARRAY<STRING>')" if is_array else text
+    return Value(text=text, type=kind, depth=document.depth, is_aggregate=document.is_aggregate)
+
+
+def _returned_by_query(call: Call) -> SqlType:
+    text = next((each.removeprefix("RETURNING ") for each in call.words if each.startswith("RETURNING ")), "")
+    kind = normalized(parse_type(SqlText(text))) if text else STRING
+    if kind not in (STRING, array_of(STRING)):
+        raise Refused(f"JSON_QUERY does not return {shown_type(kind)}", "It returns STRING or ARRAY<STRING>.")
+    return kind
+
+
+def _clause(call: Call, case: str, *, allows_object: bool) -> str:
+    """Return what there is `ON EMPTY` or `ON ERROR`."""
+    found = next((each.removesuffix(f" ON {case}") for each in call.words if each.endswith(f"ON {case}")), "NULL")
+    if found == "EMPTY OBJECT" and not allows_object:
+        raise Refused(f"EMPTY OBJECT ON {case} is no array", "Write EMPTY ARRAY.")
+    return found
 
 
 def _failure(name: str) -> str:
@@ -182,12 +217,12 @@ JSON: Final[tuple[Function, ...]] = (
     *map(_is_json, ("", "VALUE", "OBJECT", "ARRAY", "SCALAR")),
     overloads("JSON_EXISTS", ("text text", BOOLEAN, _exists)),
     Function(name="JSON_VALUE", signatures=(Signature(parameters=("text", "text", "any*"), of_call=_value),)),
+    Function(name="JSON_QUERY", signatures=(Signature(parameters=("text", "text"), of_call=_query),)),
     overloads("JSON_STRING", ("any", STRING, _string)),
     overloads("JSON_OBJECT", ("any*", STRING, _object)),
     overloads("JSON_ARRAY", ("any*", STRING, _array)),
 )
 REFUSED_JSON: Final[tuple[NotThere, ...]] = (
-    NotThere("JSON_QUERY", "Use JSON_VALUE for a scalar; Spark has no text of an array or object as Flink writes it."),
     NotThere("JSON_QUOTE", "Use JSON_STRING, which leaves characters beyond ASCII as they are."),
     NotThere("JSON_UNQUOTE", "Use JSON_VALUE(text, '$')."),
     NotThere("JSON", "Nest JSON_OBJECT and JSON_ARRAY."),

@@ -11,22 +11,24 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.expressions.json_query import ANY, JsonQuery
 from datasources.sql.flink.typed_value import Refused, text_literal
 from datasources.sql.text.quoting import name_text
 
 NUMBER_MARK: Final = "\ue000"
 STRING_MARK: Final = "\ue001"
 _PATH: Final = re.compile(r"(?:(?P<mode>lax|strict)\s+)?\$(?P<steps>.*)", re.DOTALL)
-_STEP: Final = re.compile(
-    r"""\.(?P<name>[A-Za-z_][A-Za-z0-9_-]*) | \.?\['(?P<single>[^'\\]+)'\] | \.?\["(?P<double>[^"\\]+)"\]
-      | \[(?P<index>[0-9]+)\]""",
-    re.VERBOSE,
-)
+_NAME: Final = r"""\.(?P<name>[A-Za-z_][A-Za-z0-9_-]*) | \.?\['(?P<single>[^'\\]+)'\] | \.?\["(?P<double>[^"\\]+)"\]"""
+_STEP: Final = re.compile(rf"{_NAME} | \[(?P<index>[0-9]+)\]", re.VERBOSE)
+_STEP_TO_SEVERAL: Final = re.compile(rf"{_NAME} | \[(?P<index>-?[0-9]+)\] | (?P<any>\.\* | \.?\[\*\])", re.VERBOSE)
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _FRACTION: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++)(?![0-9.eE+-])"
 _UNQUOTED: Final = rf"\G((?:[^'\"0-9-]|{_STRING}|-?[0-9]++(?![0-9.eE]))*+)({_FRACTION}|')"
 _BRACKET: Final = r'"(?=[{\[])'
 _HINT: Final = "There are $, .name, ['name'] and [0]; functions, filters and * are not there."
+_HINT_TO_SEVERAL: Final = (
+    "There are $, .name, ['name'], [0], [-1], .* and [*]; functions, filters and .. are not there."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,39 @@ def parse_path(text: str) -> JsonPath:
     Raises:
         Refused: it has more than names and indexes.
     """
+    steps, is_lax = _read(text, _STEP, _HINT)
+    return JsonPath(tuple(int(each["index"]) if each["index"] else _name(each) for each in steps), is_lax)
+
+
+def parse_query(text: str) -> JsonQuery:
+    """Return the path of JSON_QUERY, in which indexes may count from the end, and a step may lead to all there is.
+
+    Raises:
+        Refused: it has more than that.
+    """
+    steps, is_lax = _read(text, _STEP_TO_SEVERAL, _HINT_TO_SEVERAL)
+    found = (ANY if each["any"] else int(each["index"]) if each["index"] else _name(each) for each in steps)
+    return JsonQuery(steps=tuple(found), is_lax=is_lax)
+
+
+def _read(text: str, step: re.Pattern[str], hint: str) -> tuple[list[re.Match[str]], bool]:
+    """Return the steps of a path, and whether it is lax."""
     found = _PATH.fullmatch(text)
     if found is None:
-        raise Refused(f"the path '{text}' is not supported", _HINT)
-    steps: list[str | int] = []
+        raise Refused(f"the path '{text}' is not supported", hint)
+    steps: list[re.Match[str]] = []
     rest, position = found["steps"], 0
     while position < len(rest):
-        step = _STEP.match(rest, position)
-        if step is None:
-            raise Refused(f"the path '{text}' is not supported", _HINT)
-        name = step["name"] or step["single"] or step["double"]
-        steps.append(name if name is not None else int(step["index"]))
-        position = step.end()
-    return JsonPath(tuple(steps), is_lax=found["mode"] == "lax")
+        matched = step.match(rest, position)
+        if matched is None:
+            raise Refused(f"the path '{text}' is not supported", hint)
+        steps.append(matched)
+        position = matched.end()
+    return steps, found["mode"] == "lax"
+
+
+def _name(step: re.Match[str]) -> str:
+    return str(step["name"] or step["single"] or step["double"])
 
 
 def value_at(document: str, path: JsonPath) -> str:

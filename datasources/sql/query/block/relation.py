@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datasources.spark.pushdown.window_marker import WindowMarker
+from datasources.spark.pushdown.aggregates.window_marker import WindowMarker
 from datasources.sql.query.scan.changelog_calls import EventsRequest
 from datasources.sql.types.time_kind import TimeKind
 

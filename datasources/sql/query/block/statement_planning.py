@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datasources.spark.pushdown.window_marker import WindowMarker
+from datasources.spark.pushdown.aggregates.window_marker import WindowMarker
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import QueryStep, Relation, TableRead, TableUse
 from datasources.sql.query.block.survey import Survey, TableInfo

@@ -9,7 +9,7 @@ from typing import Final
 from datasources.durations import UNITS_US
 from datasources.grammar.source_text import Span
 from datasources.near_matches import near_matches
-from datasources.spark.pushdown.time_window import WINDOW_COLUMNS
+from datasources.spark.pushdown.aggregates.time_window import WINDOW_COLUMNS
 from datasources.sql.query.block.block_context import BlockContext, find_column
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.scan.intervals import interval_us

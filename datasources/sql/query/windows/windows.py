@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datasources.durations import interval_literal
 from datasources.errors import SqlError
 from datasources.grammar.literals import quoted
-from datasources.spark.pushdown.time_window import TimeWindow
+from datasources.spark.pushdown.aggregates.time_window import TimeWindow
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
 from datasources.sql.query.windows.table_rows import rows_of_table

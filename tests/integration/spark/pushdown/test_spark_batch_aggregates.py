@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from datasources.spark.pushdown.aggregate_pushdown import push_aggregates
+from datasources.spark.pushdown.aggregates.aggregate_pushdown import push_aggregates
 from tests.support.forms import full
 from tests.support.spark.scripted_stream import FORMAT, settings
 

@@ -161,7 +161,7 @@ def test_a_function_may_be_the_whole_strategy():
     watermark = compile_watermark("on_flag(ts, flag)", SCHEMA, rowtime="ts", **COMPILER_SETTINGS)
     found, valid = watermark.evaluator().event_time_us(batch(ts=[1_500, 2_500, 3_500], flag=[True, False, None]))
     assert (found[0], valid.tolist()) == (1_000, [True, False, False])
-    assert watermark.columns == ("ts", "flag")
+    assert watermark.paths == (("ts",), ("flag",))
     assert watermark.constant_delay_ms is None
 
 

@@ -185,7 +185,7 @@ def test_good_records_have_no_statuses():
 @pytest.mark.parametrize("wanted", [("y",), ("x",), ()])
 def test_columns_that_are_not_wanted_are_null(wanted):
     every = decode(AvroDatumDecoder(WRITER, COLUMNS), *PAYLOADS)
-    found = decode(AvroDatumDecoder(WRITER, COLUMNS, wanted=wanted), *PAYLOADS)
+    found = decode(AvroDatumDecoder(WRITER, COLUMNS, wanted=tuple(map(COLUMNS.field, wanted))), *PAYLOADS)
     assert found.columns.schema == COLUMNS
     for name in COLUMNS.names:
         assert found.columns[name].to_pylist() == (
@@ -209,7 +209,7 @@ def test_bytes_at_the_head_of_payloads_are_skipped():
 
 
 def test_a_decoder_is_pickled_as_configuration():
-    decoder = AvroDatumDecoder(WRITER, COLUMNS, WRITER, ("x",), 1)
+    decoder = AvroDatumDecoder(WRITER, COLUMNS, WRITER, (COLUMNS.field("x"),), 1)
     first = decode(decoder, *PAYLOADS)
     again = pickle.loads(pickle.dumps(decoder))
     assert again == decoder
@@ -219,4 +219,4 @@ def test_a_decoder_is_pickled_as_configuration():
 
 def test_a_column_that_does_not_exist_cannot_be_wanted():
     with pytest.raises(SchemaError, match="the schema has no column z; it has \\['x', 'y'\\]"):
-        AvroDatumDecoder(WRITER, COLUMNS, wanted=("z",))
+        AvroDatumDecoder(WRITER, COLUMNS, wanted=(pa.field("z", pa.int32()),))

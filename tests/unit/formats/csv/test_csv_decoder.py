@@ -20,7 +20,9 @@ FORMAT = FORMATS["csv"]
 
 def decode(ddl: str, *payloads: bytes | None, zone: str | None = "UTC", columns: Any = None, **options: Any) -> Decoded:
     given = {key.replace("_", "-"): value for key, value in options.items()}
-    settings = DecoderSettings(schema=parse_schema(ddl), columns=columns, time_zone=zone, options=given)
+    schema = parse_schema(ddl)
+    wanted = None if columns is None else tuple(pa.field(name, pa.int32()) for name in columns)
+    settings = DecoderSettings(schema=schema, columns=wanted, time_zone=zone, options=given)
     FORMAT.check(settings)
     decoder = pickle.loads(pickle.dumps(FORMAT.decoder(settings)))
     return decoder.decode(pa.array(payloads, pa.binary()))

@@ -146,7 +146,12 @@ def test_metadata_is_that_of_the_event(registry):
 def test_columns_that_are_not_wanted_are_null_and_still_make_an_event_bad(registry):
     ddl = "id BIGINT, name STRING NOT NULL"
     events = [event("c", after=row(1, "a")), event("c", after=row(2))]
-    found = decode(*map(registry.written, events), ddl=ddl, metadata=METADATA, columns=("id", "source.table"))
+    found = decode(
+        *map(registry.written, events),
+        ddl=ddl,
+        metadata=METADATA,
+        columns=(pa.field("id", pa.int64()), pa.field("source.table", pa.string())),
+    )
     assert found.columns.column("id").to_pylist() == [1, None]
     assert found.columns.column("name").null_count == 2
     assert found.columns.column("source.table").to_pylist() == ["orders", None]

@@ -22,7 +22,9 @@ def decode(
     ddl: str, *documents: str | bytes | None, zone: str | None = "UTC", columns: tuple[str, ...] | None = None
 ) -> Decoded:
     values = [d.encode() if isinstance(d, str) else d for d in documents]
-    return JsonDecoder(parse_schema(ddl), time_zone=zone, columns=columns).decode(pa.array(values, pa.binary()))
+    schema = parse_schema(ddl)
+    wanted = None if columns is None else tuple(map(schema.field, columns))
+    return JsonDecoder(schema, time_zone=zone, columns=wanted).decode(pa.array(values, pa.binary()))
 
 
 def test_a_record_becomes_a_row_of_typed_values():
@@ -155,7 +157,7 @@ def test_wrong_utf8_is_replaced_as_java_replaces_it():
 
 
 def test_a_decoder_travels_by_pickle_also_after_use():
-    decoder = JsonDecoder(parse_schema(ORDERS), time_zone="Europe/Berlin", columns=("ts",))
+    decoder = JsonDecoder(parse_schema(ORDERS), time_zone="Europe/Berlin", columns=(parse_schema(ORDERS).field("ts"),))
     values = pa.array([b'{"ts":"2026-07-01T00:00:00"}'], pa.binary())
     before = decoder.decode(values).columns
     copy = pickle.loads(pickle.dumps(decoder))
@@ -178,6 +180,6 @@ def test_an_unknown_zone_an_unknown_column_and_a_map_without_text_keys_are_error
     with pytest.raises(OptionError, match=r"no time zone 'Mars'.*scan.session.time-zone"):
         JsonDecoder(parse_schema("a INT"), time_zone="Mars")
     with pytest.raises(SchemaError, match="no column b"):
-        JsonDecoder(parse_schema("a INT"), time_zone=None, columns=("b",))
+        JsonDecoder(parse_schema("a INT"), time_zone=None, columns=(pa.field("b", pa.int32()),))
     with pytest.raises(SchemaError, match=r"column 's\.m\[\]'.*MAP<STRING"):
         JsonDecoder(parse_schema("s STRUCT<m: ARRAY<MAP<INT, INT>>>"), time_zone=None)

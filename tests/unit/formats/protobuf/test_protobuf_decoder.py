@@ -197,13 +197,13 @@ def test_messages_are_nested_up_to_a_depth():
 def test_statuses_and_wanted_columns_and_pickling():
     message = message_of("message M { int32 a = 1; string b = 2; }")
     columns = parse_schema("a INT NOT NULL, b STRING NOT NULL")
-    decoder = pickle.loads(pickle.dumps(ProtobufDecoder(message, columns, wanted=("b",))))
+    decoder = pickle.loads(pickle.dumps(ProtobufDecoder(message, columns, wanted=(columns.field("b"),))))
     decoded = decoder.decode(pa.array([b"\x08\1\x12\1x", None, b"\x08", b""], pa.binary()))
     assert decoded.columns.to_pylist() == [
         {"a": None, "b": "x"}, {"a": None, "b": None}, {"a": None, "b": None}, {"a": None, "b": ""}
     ]  # fmt: skip
     assert decoded.statuses.tolist() == [0, RecordStatus.NULL_VALUE, RecordStatus.BAD, 0]
     assert decoder.schema == columns
-    assert decoder == ProtobufDecoder(message, columns, wanted=("b",))
+    assert decoder == ProtobufDecoder(message, columns, wanted=(columns.field("b"),))
     with pytest.raises(SchemaError, match="no column c; it has"):
-        ProtobufDecoder(message, columns, wanted=("c",))
+        ProtobufDecoder(message, columns, wanted=(pa.field("c", pa.int32()),))

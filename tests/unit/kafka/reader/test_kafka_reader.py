@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.kafka.reader import kafka_reader as readers
-from tests.support.kafka.kafka_records import source_of
+from tests.support.kafka.kafka_records import decoding, source_of
 from tests.support.kafka.memory_broker import MemoryBroker
 
 JSON = {"format": "json", "schema": "id BIGINT, name STRING"}
@@ -31,7 +31,7 @@ def test_the_next_task_of_a_scan_finds_what_the_one_before_learned(made):
 def test_each_chunk_format_has_its_own_decoder(made):
     factories = [
         source_of(**JSON).reader_factory(),
-        source_of(**JSON).with_columns(("id",)).reader_factory(),
+        decoding(source_of(**JSON), "id").reader_factory(),
         source_of({"at": "offset"}, **JSON).reader_factory(),
         source_of(**JSON, format__on_error="skip").reader_factory(),
     ]
@@ -63,7 +63,7 @@ def test_a_reader_gives_the_rows_of_a_range(monkeypatch):
         layout=source.factory.layout,
         on_error=source.factory.on_error,
         time_zone="UTC",
-        columns=("id", "at"),
+        columns=decoding(source, "id", "at").factory.columns,
     )
     reader = factory.open()
     rows = [row for chunk in reader.read("orders-0", 1, 4) for row in chunk.columns.to_pylist()]

@@ -28,7 +28,7 @@ TEXT = ChunkFormat(
     layout=RecordLayout(value_format=FORMATS["json"], value_columns=("id",)),
     on_error=OnError.SKIP,
     time_zone="UTC",
-    only=None,
+    decoded=pa.schema([("id", pa.int64())]),
 )
 
 

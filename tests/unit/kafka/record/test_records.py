@@ -11,7 +11,7 @@ import pytest
 from datasources.errors import RecordError
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.source.api.reader import ReadCounts
-from tests.support.kafka.kafka_records import chunk_of, record, source_of
+from tests.support.kafka.kafka_records import chunk_of, decoding, record, source_of
 
 METADATA_COLUMNS = {
     "topic": "topic",
@@ -97,7 +97,7 @@ def test_headers_of_sparks_option_stand_behind_the_columns_of_a_schema(options):
     assert type_text(source.schema.field("headers").type) == "ARRAY<STRUCT<key: STRING, value: BINARY>>"
     found = rows(chunk_of(source, first, record(8, None, {"id": 2})), "headers", "at")
     assert found == [([{"key": "trace", "value": b"1"}, {"key": "none", "value": None}], 7), (None, 8)]
-    unread = source.with_columns(["at"])
+    unread = decoding(source, "at")
     assert rows(chunk_of(unread, first), "headers") == [(None,)]
 
 
@@ -120,22 +120,22 @@ def test_columns_that_are_not_decoded_are_null_but_still_checked():
         {"at": "offset"}, **{**JSON, "schema": "id BIGINT NOT NULL, name STRING"}, format__on_error="skip"
     )
     records = [record(1, None, {"id": 1, "name": "a"}), record(2, None, {"name": "b"}), record(3, None, {"id": "x"})]
-    chunks = {wanted: chunk_of(source.with_columns(wanted), *records) for wanted in [(), ("name",), ("id", "at")]}
+    chunks = {wanted: chunk_of(decoding(source, *wanted), *records) for wanted in [(), ("name",), ("id", "at")]}
     assert rows(chunks[()]) == [(None, None, None)]
     assert rows(chunks["name",]) == [(None, "a", None)]
     assert rows(chunks["id", "at"]) == [(1, None, 1)]
     assert [chunk.counts.bad for chunk in chunks.values()] == [2, 2, 2]
-    assert source.with_columns(("name",)).schema == source.schema
+    assert decoding(source, "name").schema == source.schema
 
 
 def test_what_a_task_asks_for_narrows_what_the_scan_decodes():
-    source = source_of({"at": "offset"}, **JSON).with_columns(("id", "at"))
+    source = decoding(source_of({"at": "offset"}, **JSON), "id", "at")
     chunk = chunk_of(source, record(1, None, {"id": 1, "name": "a"}), only=frozenset({"at", "name"}))
     assert rows(chunk) == [(None, None, 1)]
 
 
 def test_what_travels_to_executors_is_pickled():
-    source = source_of({"at": "offset"}, **UPSERT).with_columns(("id", "at"))
+    source = decoding(source_of({"at": "offset"}, **UPSERT), "id", "at")
     copy = pickle.loads(pickle.dumps(source.reader_factory()))
     assert copy.layout == source.factory.layout
     assert copy.chunk_format(None) == source.reader_factory().chunk_format(None)
@@ -300,7 +300,7 @@ def test_a_chunk_of_single_rows_is_marked():
 def test_a_pruned_changelog_has_the_same_rows():
     source = source_of({"row_kind": "row_kind", "table": "value.source.table"}, **DEBEZIUM)
     records = [update(1, OLD, NEW), update(2, NEW, op="d")]
-    chunk = chunk_of(source.with_columns(("row_kind",)), *records)
+    chunk = chunk_of(decoding(source, "row_kind"), *records)
     assert rows(chunk) == [(None, None, "-U", None), (None, None, "+U", None), (None, None, "-D", None)]
     assert positions(chunk) == [1, 1, 2]
 

@@ -105,6 +105,15 @@ def test_a_row_is_delivered_only_where_the_condition_is_true(read):
     assert read(rows, **{"scan.filter": "n > 1 OR k = 'a'", "scan.columns": "n"}).rows == [(1,), (None,), (3,)]
 
 
+def test_of_a_struct_only_the_named_fields_are_delivered(read):
+    lines = ['{"s":{"x":1,"k":"a","at":1000}}', '{"s":null}', "{}", '{"s":{"x":3,"k":"b"}}', '{"s":{"x":"bad"}}']
+    options = {"schema": "n INT, s STRUCT<x: INT, k: STRING, at: BIGINT>", "format.on-error": "skip"}
+    found = read(lines, **options, **{"scan.columns": "s.k, n"})
+    assert found.rows == [(None, {"k": "a"}), (None, None), (None, None), (None, {"k": "b"})]
+    found = read(lines, **options, **{"scan.columns": "s.k", "scan.filter": "s.x > 1"})
+    assert found.rows == [({"k": "b"},)]
+
+
 def test_a_filter_may_read_columns_that_are_not_delivered(read):
     rows = [(1, "a", 1), (2, "b", 2)]
     assert read(rows, **{"scan.filter": "k = 'b'", "scan.columns": "n"}).rows == [(2,)]

@@ -191,7 +191,7 @@ def test_numbered_options_are_further_attributes(scan):
     built = scan(**TWO, **{"scan.columns": ""})
     (second,) = built.source.strategy.additional
     assert (second.name, second.rowtime.text, second.watermark.text) == ("d", "timestamp_millis(id)", "id - 1000")
-    assert built.source.factory.columns == {"id", "ts"}
+    assert built.source.factory.columns.names == ["id", "ts"]
     assert built.identity.strategy == (
         "ts AS ts - INTERVAL '5' SECOND, on-periodic; d = timestamp_millis(id) AS id - 1000 in UTC, ansi true"
     )

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError, OptionError, SchemaError
+from datasources.formats.schema_text.ddl import parse_schema
 from datasources.scripted.source import ScriptedSource
 from datasources.source.api.abilities import (
     ProcessingTime,
@@ -136,8 +137,8 @@ def test_only_the_named_columns_are_delivered_in_the_order_of_the_schema(scan):
 
 def test_what_the_strategy_and_the_filter_need_is_decoded_too(scan):
     built = scan(**WATERMARK, **{"scan.columns": "s", "scan.filter": "id > 3"})
-    assert built.source.factory.columns == {"id", "ts", "s"}
-    assert scan(**WATERMARK, **{"scan.columns": ""}).source.factory.columns == {"ts"}
+    assert built.source.factory.columns.names == ["id", "ts", "s"]
+    assert scan(**WATERMARK, **{"scan.columns": ""}).source.factory.columns.names == ["ts"]
     assert scan(**WATERMARK).source.factory.columns is None
 
 
@@ -147,6 +148,32 @@ def test_a_changed_list_of_columns_or_filter_is_the_same_scan_to_a_checkpoint(sc
         for more in ({}, {"scan.columns": "s"}, {"scan.columns": "id,s", "scan.filter": "id > 3"})
     }
     assert len(identities) == 1
+
+
+NESTED = "id BIGINT, s STRUCT<x: INT, At: TIMESTAMP, t: STRUCT<y: STRING, `a.b`: INT>>, ts TIMESTAMP"
+
+
+def test_of_a_struct_only_the_named_fields_are_delivered_and_decoded_with_those_that_expressions_read(scan):
+    watermark = {"watermark.for": "s.At", "watermark.as": "s.At - INTERVAL '5' SECOND"}
+    built = scan(**watermark, schema=NESTED, **{"scan.columns": "S.T.`a.b`, ID", "scan.filter": "s.x > 3"})
+    fields = spark_schema(built).fields[:2]
+    assert [each.dataType.simpleString() for each in fields] == ["bigint", "struct<t:struct<a.b:int>>"]
+    decoded = built.source.factory.columns
+    assert decoded == parse_schema("id BIGINT, s STRUCT<x: INT, At: TIMESTAMP, t: STRUCT<`a.b`: INT>>")
+    assert built.identity == scan(**watermark, schema=NESTED).identity
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("s.y", "option 'scan.columns': the STRUCT 's' has no field 'y'. Its fields are x, At, t."),
+        ("s.t.z", "option 'scan.columns': the STRUCT 's.t' has no field 'z'. Its fields are y, a.b."),
+        ("s.x.y", "option 'scan.columns': 's.x' is no STRUCT, so it has no field 'y'."),
+        ("id.x", "option 'scan.columns': 'id' is no STRUCT, so it has no field 'x'."),
+    ],
+)
+def test_a_field_that_does_not_exist_is_refused(scan, text, message):
+    assert refusal(OptionError, lambda: scan(schema=NESTED, **{"scan.columns": text})) == message
 
 
 def test_a_column_that_does_not_exist_is_refused_with_near_matches(scan):
@@ -210,7 +237,7 @@ def test_a_filter_is_compiled_over_all_columns_of_the_scan(scan):
         **WATERMARK, **{"scan.columns": "s", "scan.filter": "id > 3 AND part = 'a'", "scan.metadata": "part FROM split"}
     )
     assert built.condition.text == "id > 3 AND part = 'a'"
-    assert built.condition.columns == ("id", "part")
+    assert built.condition.paths == (("id",), ("part",))
     assert scan(**WATERMARK).condition is None
 
 
@@ -245,7 +272,7 @@ def test_metadata_columns_follow_the_schema_in_their_order_and_types(scan):
 def test_expressions_may_use_metadata_columns(scan):
     options = {"watermark.for": "d", "watermark.rowtime": "timestamp_seconds(at)", "watermark.as": "at * 1000"}
     built = scan(**options, **{"scan.metadata": "at FROM position", "scan.columns": "id"})
-    assert built.source.factory.columns == {"id", "at"}
+    assert built.source.factory.columns.names == ["id", "at"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Final
 from datasources.durations import UNITS_US, interval_literal, parse_duration_ms, spark_duration
 from datasources.errors import QueryError
 from datasources.grammar.literals import quoted
-from datasources.spark.pushdown.window_marker import WindowMarker
+from datasources.spark.pushdown.aggregates.window_marker import WindowMarker
 
 WINDOW_COLUMNS: Final = ("window_start", "window_end", "window_time")
 """What a window adds to a row."""

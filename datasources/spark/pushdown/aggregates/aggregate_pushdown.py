@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from datasources.spark.options.aggregation_options import AggregationOption, KeyOption
 from datasources.spark.plans import plan_walk
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
+from datasources.spark.pushdown.aggregates.partial_calls import PartialCalls
+from datasources.spark.pushdown.aggregates.session_rows import SessionedRows, sessioned_rows
+from datasources.spark.pushdown.aggregates.windowed_rows import WindowedRows, windowed_rows
+from datasources.spark.pushdown.loaded_source import partial_frame, partial_table, source_options
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.pushdown.partial_calls import PartialCalls
-from datasources.spark.pushdown.partial_scan import partial_frame, partial_table, source_options
-from datasources.spark.pushdown.table_rows import SOURCES, TableRows, conjunction, table_rows
-from datasources.spark.pushdown.window_step import windowed_again
-from datasources.spark.pushdown.windowed_rows import WindowedRows, windowed_rows
+from datasources.spark.pushdown.table_rows import SOURCES, TableRows, conjunction, require_type, table_rows
 from datasources.spark.scan.time_attributes import DELAY_KEY
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class ScanAggregates:
         groups: by what rows are grouped beside the pane, as Spark SQL.
         aggregates: the aggregates, as Spark SQL.
         filter: which rows count; None = all.
+        operator: the operator of sessions that keeps them; "" = the reader of the source makes them.
         reason: why nothing was pushed; "" = it was.
     """
 
@@ -37,6 +38,7 @@ class ScanAggregates:
     groups: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     filter: str | None = None
+    operator: str = ""
     reason: str = ""
 
 
@@ -79,11 +81,7 @@ class _Search:
                 return self._pushed(node)
             except NotPushed as reason:
                 self._note(node, reason)
-        before = items(node.children())
-        after = [self.rewritten(child) for child in before]
-        if all(new is old for new, old in zip(after, before, strict=True)):
-            return node
-        return node.withNewChildren(self.catalyst.seq(after))
+        return self.catalyst.with_children_replaced(node, self.rewritten)
 
     def _note(self, node: Any, reason: NotPushed) -> None:
         leaves = items(node.collectLeaves())
@@ -94,9 +92,17 @@ class _Search:
         taken = self._taken(aggregate)
         request = taken.request()
         uses = sum(leaf.equals(request.leaf) for leaf in self.leaves)
-        found = taken.above(self._partials(request) if uses == 1 else self._shared_partials(request, uses))
-        self.scans.append(_described(request))
+        if isinstance(taken.rows, SessionedRows):
+            found = taken.above(self._of_sessions(taken.rows, request, uses))
+        else:
+            found = taken.above(self._partials(request) if uses == 1 else self._shared_partials(request, uses))
+        self.scans.append(_described(request, taken.rows))
         return found
+
+    def _of_sessions(self, rows: SessionedRows, request: _Request, uses: int) -> Any:
+        if uses != 1:
+            raise NotPushed("the table is read more than once in the query")
+        return rows.grouped(request.option, request.condition)
 
     def _shared_partials(self, request: _Request, uses: int) -> Any:
         """Return partial aggregates of a table that is read several times: the same node, which Spark plans once.
@@ -153,7 +159,8 @@ class _Search:
 
     def _rows(self, below: Any) -> TableRows:
         if self.is_streaming:
-            return windowed_rows(self.catalyst, below, self.row_watermark)
+            sessions = sessioned_rows(self.catalyst, below)
+            return windowed_rows(self.catalyst, below, self.row_watermark) if sessions is None else sessions
         return table_rows(self.catalyst, below)
 
 
@@ -189,7 +196,7 @@ class _Aggregate:
         self._catalyst = catalyst
         self._aggregate = aggregate
         self._expand = expand
-        self._rows = rows
+        self.rows = rows
         self._grouping = items(aggregate.groupingExpressions())
         self._results = items(aggregate.aggregateExpressions())
         self._calls = PartialCalls(catalyst=catalyst, rows=rows, has_groups=bool(self._grouping))
@@ -205,7 +212,7 @@ class _Aggregate:
         Raises:
             NotPushed: the reader cannot compute it.
         """
-        rows = self._rows
+        rows = self.rows
         self._calls.add(self._results)
         if not self._calls.calls:
             raise NotPushed("nothing is aggregated")
@@ -261,14 +268,14 @@ class _Aggregate:
         return list(found.values())
 
     def _depends_on_rows(self, expression: Any) -> bool:
-        return self._rows.depends_on_rows(self._value(expression))
+        return self.rows.depends_on_rows(self._value(expression))
 
     def _value(self, expression: Any) -> Any:
-        return self._catalyst.substituted(expression, self._rows.values)
+        return self._catalyst.substituted(expression, self.rows.values)
 
     def _key(self, value: Any) -> str:
         name = f"key_{len(self._keys)}"
-        self._keys.append(KeyOption(name=name, value=self._rows.text(value)))
+        self._keys.append(KeyOption(name=name, value=self.rows.text(value)))
         return name
 
     def above(self, partials: Any) -> Any:
@@ -280,7 +287,7 @@ class _Aggregate:
         catalyst = self._catalyst
         columns = {str(each.name()): each for each in items(partials.output())}
         calls = [columns[each.name] for each in self._calls.calls]
-        node = self._in_windows(partials, columns, [*(columns[key.name] for key in self._keys), *calls])
+        node = self.rows.in_windows(partials, columns, [*(columns[key.name] for key in self._keys), *calls])
         whole = {name: columns[name] for _, name in self._whole}
         node = catalyst.project([*self._columns_again(columns), *whole.values(), *calls], node)
         if self._expand is not None:
@@ -289,27 +296,13 @@ class _Aggregate:
         results = [self._calls.combined(self._with_whole(each, whole), columns) for each in self._results]
         return catalyst.aggregate(self._aggregate, grouping, results, node)
 
-    def _in_windows(self, partials: Any, columns: Mapping[str, Any], carried: list[Any]) -> Any:
-        """Return the partial aggregates with the windows that they are in."""
-        catalyst, rows = self._catalyst, self._rows
-        if not isinstance(rows, WindowedRows):
-            return partials
-        times = [(rows.time, columns[rows.panes.name])]
-        if rows.row_watermark is not None:
-            times.append((rows.row_watermark, columns[str(rows.row_watermark.name())]))
-        for old, new in times:
-            _require_type(new, old)
-        times_again = [catalyst.alias(new, old.name(), old.exprId()) for old, new in times]
-        node = windowed_again(catalyst, rows.step, catalyst.project([*times_again, *carried], partials), carried)
-        return catalyst.filter(catalyst.conjunction(rows.kept), node) if rows.kept else node
-
     def _columns_again(self, columns: Mapping[str, Any]) -> Iterator[Any]:
         for attribute, key in self._attributes:
             value = columns[key] if key else self._value(attribute)
             if key:
-                _require_type(value, attribute)
+                require_type(value, attribute)
             is_same = kind(value) == "AttributeReference" and attribute_id(value) == attribute_id(attribute)
-            yield value if is_same else self._catalyst.alias(value, attribute.name(), attribute.exprId())
+            yield value if is_same else self._catalyst.alias_as(value, attribute)
 
     def _expand_again(self, node: Any, outside: Mapping[int, Any], calls: Sequence[Any]) -> Any:
         assert self._expand is not None
@@ -326,7 +319,7 @@ class _Aggregate:
                 return part
             for whole, name in self._whole:
                 if part.semanticEquals(whole):
-                    _require_type(columns[name], whole)
+                    require_type(columns[name], whole)
                     return columns[name] if whole.nullable() else self._catalyst.known_not_null(columns[name])
             return None
 
@@ -343,19 +336,24 @@ def _attributes_outside(expression: Any, without: Sequence[Any] = ()) -> Iterato
         yield from _attributes_outside(child, without)
 
 
-def _require_type(new: Any, old: Any) -> None:
-    if not new.dataType().equals(old.dataType()):
-        raise NotPushed(f"{old.sql()} is {old.dataType().sql()} in Spark and {new.dataType().sql()} in the reader")
-
-
-def _described(request: _Request) -> ScanAggregates:
+def _described(request: _Request, rows: TableRows) -> ScanAggregates:
+    groups = tuple(key.value for key in request.option.keys)
+    aggregates = tuple(
+        f"{call.function.name}({call.argument or '*'})"
+        + ("" if call.condition is None else f" FILTER (WHERE {call.condition})")
+        for call in request.option.calls
+    )
+    operator = ""
+    if isinstance(rows, SessionedRows):
+        window = f"SESSION(partitionBy=[{', '.join(rows.marker.keys)}], gap=[{rows.marker.gap_ms} ms])"
+        parts = [f"window=[{window}]", *([f"groupBy=[{', '.join(groups)}]"] if groups else [])]
+        parts += [f"aggregates=[{', '.join(aggregates)}]"]
+        parts += [] if request.condition is None else [f"where=[{request.condition}]"]
+        operator = f"WindowAggregate({', '.join(parts)})"
     return ScanAggregates(
         options=source_options(request.leaf),
-        groups=tuple(key.value for key in request.option.keys),
-        aggregates=tuple(
-            f"{call.function.name}({call.argument or '*'})"
-            + ("" if call.condition is None else f" FILTER (WHERE {call.condition})")
-            for call in request.option.calls
-        ),
+        groups=groups,
+        aggregates=aggregates,
         filter=request.condition,
+        operator=operator,
     )

@@ -1,4 +1,4 @@
-"""A source, loaded once more to deliver partial aggregates in place of rows."""
+"""A source, loaded once more to deliver something else in place of its rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.attach.register import session_defaults, session_functions
 from datasources.spark.options.aggregation_options import AGGREGATION, AggregationOption
 from datasources.spark.options.code_options import allows_code_options
+from datasources.spark.options.packing_options import PACKING, PackingOption
 from datasources.spark.options.scan_options import ATTACHED
 from datasources.spark.plans.catalyst import Catalyst, kind
 from datasources.spark.plans.mark_attached import identified_as
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _OF_THE_SESSION = ("scan.session.time-zone", "scan.session.ansi")
-_COLUMNS = "scan.columns"
-_FILTER = "scan.filter"
+COLUMNS = "scan.columns"
+FILTER = "scan.filter"
 
 
 def partial_frame(  # noqa: PLR0913 - what a scan is asked for
@@ -50,7 +51,7 @@ def partial_frame(  # noqa: PLR0913 - what a scan is asked for
     assert option.panes is not None
     spark = catalyst.spark
     options = _partial_options(leaf, option, condition) | {ATTACHED: "true"}
-    scan = possible_scan(spark, str(leaf.sourceName()), options)
+    scan = possible_scan(spark, source_name(leaf), options)
     _require_no_failure(scan, leaves_rows_out=leaves_rows_out)
     loaded = spark.readStream.format(leaf.sourceName()).options(**options).load()
     names = [*(key.name for key in option.keys), *(call.name for call in option.calls)]
@@ -73,9 +74,30 @@ def partial_table(catalyst: Catalyst, leaf: Any, option: AggregationOption, *, c
     Raises:
         NotPushed: the reader cannot compute them with Spark's own result.
     """
-    name, options = str(leaf.table().name()), _partial_options(leaf, option, condition)
+    name, options = source_name(leaf), _partial_options(leaf, option, condition)
     possible_scan(catalyst.spark, name, options)
     return catalyst.plan(catalyst.spark.read.format(name).options(**options).load())
+
+
+def packing_scan(catalyst: Catalyst, leaf: Any, option: PackingOption, *, is_attached: bool = False) -> DataFrame:
+    """Return the packed rows of a source, under the name by which checkpoints know it.
+
+    Raises:
+        NotPushed: the reader cannot pack them with Spark's own result.
+    """
+    spark, name = catalyst.spark, source_name(leaf)
+    options = source_options(leaf) | {PACKING: option.model_dump_json(exclude_none=True)}
+    options.pop(COLUMNS, None)
+    if is_attached:
+        options[ATTACHED] = "true"
+    possible_scan(spark, name, options)
+    fresh = catalyst.plan(spark.readStream.format(name).options(**options).load())
+    return catalyst.frame(identified_as(leaf, fresh, output=fresh.output()))
+
+
+def source_name(leaf: Any) -> str:
+    """Return the format of a source's node."""
+    return str(leaf.sourceName() if kind(leaf) == "StreamingRelationV2" else leaf.table().name())
 
 
 def source_options(leaf: Any) -> dict[str, str]:
@@ -86,12 +108,12 @@ def source_options(leaf: Any) -> dict[str, str]:
 
 def _partial_options(leaf: Any, option: AggregationOption, condition: str | None) -> dict[str, str]:
     options = source_options(leaf)
-    options.pop(_COLUMNS, None)
-    conditions = [f"({each})" for each in (options.get(_FILTER), condition) if each is not None]
+    options.pop(COLUMNS, None)
+    conditions = [f"({each})" for each in (options.get(FILTER), condition) if each is not None]
     if conditions and option.panes is not None:  # rows without event time are in no window: nothing may fail for them
         conditions.insert(0, f"{option.panes.rowtime} IS NOT NULL")
     if conditions:
-        options[_FILTER] = " AND ".join(conditions)
+        options[FILTER] = " AND ".join(conditions)
     return options | {AGGREGATION: option.model_dump_json(exclude_none=True)}
 
 

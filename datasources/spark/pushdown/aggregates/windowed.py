@@ -18,8 +18,8 @@ from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.boundary.connect import is_connect
 from datasources.spark.plans.connect_plan import sql_with_views
 from datasources.spark.plans.session_checks import require_frame
-from datasources.spark.pushdown.aggregate_pushdown import push_aggregates
-from datasources.spark.pushdown.time_window import WINDOW_COLUMNS, TimeWindow
+from datasources.spark.pushdown.aggregates.aggregate_pushdown import push_aggregates
+from datasources.spark.pushdown.aggregates.time_window import WINDOW_COLUMNS, TimeWindow
 from datasources.spark.scan.time_attributes import ROWTIME, time_metadata
 
 _NO_ROW_WATERMARK: Final = ""

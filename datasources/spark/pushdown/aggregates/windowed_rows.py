@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from datasources.spark.options.aggregation_options import PaneOption
 from datasources.spark.plans.catalyst import Catalyst, attribute_id, items, kind
+from datasources.spark.pushdown.aggregates.window_marker import WindowMarker
+from datasources.spark.pushdown.aggregates.window_step import windowed_again
 from datasources.spark.pushdown.not_pushed import NotPushed
-from datasources.spark.pushdown.table_rows import NAMED, RowValues, TableRows, chain
-from datasources.spark.pushdown.window_marker import WindowMarker
+from datasources.spark.pushdown.table_rows import NAMED, RowValues, TableRows, chain, require_type
 
 _PANE: Final = "pane"
 
@@ -47,6 +49,17 @@ class WindowedRows(TableRows):
         """Whether conditions on windows leave rows out: late ones, or those between two windows."""
         filters = [node.condition() for node in self.step if kind(node) == "Filter"]
         return bool(self.kept) or any(kind(each) != "IsNotNull" for each in filters)
+
+    def in_windows(self, partials: Any, columns: Mapping[str, Any], carried: list[Any]) -> Any:
+        """Return partial aggregates of panes with the windows that they are in."""
+        times = [(self.time, columns[self.panes.name])]
+        if self.row_watermark is not None:
+            times.append((self.row_watermark, columns[str(self.row_watermark.name())]))
+        for old, new in times:
+            require_type(new, old)
+        again = [self.catalyst.alias(new, old.name(), old.exprId()) for old, new in times]
+        node = windowed_again(self.catalyst, self.step, self.catalyst.project([*again, *carried], partials), carried)
+        return self.catalyst.filter(self.catalyst.conjunction(self.kept), node) if self.kept else node
 
 
 def windowed_rows(catalyst: Catalyst, top: Any, row_watermark_name: str) -> WindowedRows:
