@@ -253,6 +253,23 @@ def _nexmark_work() -> str:
     return _table(["", *(f"{t}, 1,000 events/s" for t in titles), *(f"{t}, MB" for t in titles)], rows)
 
 
+def _nexmark_cores() -> str:
+    rows = []
+    for name, each in _read("nexmark")["queries"].items():
+        figures = (each["sides"].get(side) for side in (TIDEMARK, *_PEERS))
+        rows.append([name, *("" if one is None else f"{one['cores_x_time_s']:.1f}" for one in figures)])
+    return _table(["Cores x Time, s", "Tidemark", *_PEERS.values()], rows)
+
+
+def _nexmark_state() -> str:
+    rows = []
+    for name, each in _read("nexmark")["queries"].items():
+        sizes = [each["sides"].get(side, {}).get("state_mb") for side in (TIDEMARK, FLINK_ROCKSDB, PEER)]
+        if any(sizes):
+            rows.append([name, *("" if size is None else f"{size:,}" for size in sizes)])
+    return _table(["state, MB", "Tidemark", _PEERS[FLINK_ROCKSDB], _PEERS[PEER]], rows)
+
+
 def _nexmark_latency() -> str:
     rows = []
     for name, sides in _read("nexmark_latency")["queries"].items():
@@ -286,6 +303,8 @@ _TABLES: Final = {
     "mysql_delta": _mysql_delta,
     "nexmark": _nexmark,
     "nexmark_work": _nexmark_work,
+    "nexmark_cores": _nexmark_cores,
+    "nexmark_state": _nexmark_state,
     "nexmark_latency": _nexmark_latency,
     "nexmark_restart": _nexmark_restart,
 }
