@@ -6,6 +6,7 @@ together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -165,6 +166,15 @@ def _abs(scope: Scope, tree: exp.Expr, arguments: list[exp.Expr]) -> Node:
     return operators.negate(scope, tree, scope.node(arguments[0]), name="abs")
 
 
+def _is_nan(scope: Scope, tree: exp.Expr, arguments: list[exp.Expr]) -> Node:
+    node = scope.node(arguments[0])
+    if node.type not in {types.FLOAT, types.DOUBLE}:
+        raise scope.wrong_type(tree, "isnan", node.type, "Only FLOAT and DOUBLE have NaN.")
+    # NaN equals itself here, as in Spark.
+    same = operators.comparison(scope, tree, "=", node, Constant(value=math.nan, type=types.DOUBLE))
+    return Coalesce(operands=(same, Constant(value=False, type=types.BOOLEAN)), type=types.BOOLEAN)
+
+
 def _mod(scope: Scope, tree: exp.Expr, arguments: list[exp.Expr]) -> Node:
     left, right = (scope.node(argument) for argument in arguments)
     return operators.remainder(scope, tree, left, right)
@@ -298,6 +308,7 @@ FUNCTIONS: Final[dict[str, _Function]] = {
     "least": _function(2, _ANY, _extreme("<", "least")),
     "isnull": _function(1, 1, _is_null(negated=False)),
     "isnotnull": _function(1, 1, _is_null(negated=True)),
+    "isnan": _function(1, 1, _is_nan),
     "abs": _function(1, 1, _abs),
     "mod": _function(2, 2, _mod),
     "to_timestamp": _function(1, 1, _to_moment(types.TIMESTAMP)),

@@ -20,6 +20,12 @@ _Rule = Callable[[Value, SqlType, str], str]
 """(value, target, CAST or TRY_CAST) -> text."""
 _BITS: Final = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _ORDER: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_DIGITS: Final = {"TINYINT": 2, "SMALLINT": 4, "INT": 9, "BIGINT": 18}
+"""Every number of so many digits is in the type."""
+_RANGES: Final = {
+    "INT": ("-2147483648", "2147483647"),
+    "BIGINT": ("(-9223372036854775807L - 1L)", "9223372036854775807L"),
+}
 _MICROS: Final = 6
 _MILLIS: Final = 3
 _CLOCK_LENGTH: Final = 19
@@ -115,11 +121,31 @@ def _integer_to_integer(value: Value, target: SqlType, name: str) -> str:
 
 def _exact_to_exact(value: Value, target: SqlType, name: str) -> str:
     if target.root != "DECIMAL":
-        return _plain(value, target, name)
+        return _exact_to_integer(value, target, name)
     # Flink gives NULL where the digits do not fit.
     (p1, s1), (p2, s2) = as_decimal(value.type).parameters, target.parameters
     called = "CAST" if s1 <= s2 and p1 - s1 <= p2 - s2 else "TRY_CAST"
     return f"{called}({value.text} AS {spark_type(target)})"
+
+
+def _exact_to_integer(value: Value, target: SqlType, name: str) -> str:
+    precision, scale = as_decimal(value.type).parameters
+    if precision - scale > _DIGITS["BIGINT"] or precision - scale <= _DIGITS[target.root]:
+        return _plain(value, target, name)
+    return wrapped(f"CAST({value.text} AS BIGINT)", target.root)
+
+
+def _float_to_integer(value: Value, target: SqlType, name: str) -> str:  # noqa: ARG001
+    """Return Java's cast: NaN is 0, what is too large the largest BIGINT or INT; small types take bits of an INT."""
+    root = "BIGINT" if target.root == "BIGINT" else "INT"
+    low, high = _RANGES[root]
+
+    def made(x: Value) -> str:
+        ends = f"WHEN isnan({x.text}) THEN 0 WHEN {x.text} <= {low} THEN {low} WHEN {x.text} >= {high} THEN {high}"
+        return f"CASE {ends} ELSE CAST({x.text} AS {root}) END"
+
+    whole = bound(value, made)
+    return whole if target.root == root else wrapped(f"CAST({whole} AS BIGINT)", target.root)
 
 
 def _float_to_decimal(value: Value, target: SqlType, name: str) -> str:  # noqa: ARG001
@@ -306,7 +332,8 @@ def _refused(value: Value, target: SqlType, name: str) -> str:  # noqa: ARG001
 _RULES: Final[tuple[tuple[str, str, _Rule], ...]] = (
     ("integer", "integer", _integer_to_integer),
     ("exact", "exact", _exact_to_exact),
-    ("approximate", "exact", lambda v, t, n: (_float_to_decimal if t.root == "DECIMAL" else _plain)(v, t, n)),
+    ("approximate", "integer", _float_to_integer),
+    ("approximate", "exact", _float_to_decimal),
     ("numeric", "numeric", _plain),
     ("numeric", "boolean", _never_fails),
     ("boolean", "numeric", _plain),

@@ -255,7 +255,10 @@ class ExpressionTranslator:
             begin, end = (self.of(each, scope) for each in side.items)
             if is_family(end.type, "interval"):
                 end = arithmetic("+", begin, end)
-            spans.append((f"least({begin.text}, {end.text})", f"greatest({begin.text}, {end.text})"))
+            # The way that Calcite orders them: with a NULL, which least() would pass over, the answer is open or FALSE.
+            first, last = begin.inside(ADDITIVE), end.inside(ADDITIVE)
+            is_ordered = f"{first} <= {last}"
+            spans.append((f"if({is_ordered}, {first}, {last})", f"if({is_ordered}, {last}, {first})"))
         (first, last), (other_first, other_last) = spans
         return Value(text=f"{last} >= {other_first} AND {other_last} >= {first}", type=BOOLEAN, level=AND)
 
@@ -332,7 +335,7 @@ class ExpressionTranslator:
             if not is_family(each.type, "boolean"):
                 raise Refused(f"WHEN takes BOOLEAN, and this is {shown_type(each.type)}")
         branches = " ".join(
-            f"WHEN {condition.text} THEN {_as(result, kind).text}"
+            f"WHEN {coerced(condition, BOOLEAN).text} THEN {_as(result, kind).text}"
             for condition, result in zip(conditions, results, strict=True)
         )
         last = "" if otherwise is None else f" ELSE {_as(otherwise, kind).text}"
@@ -429,7 +432,8 @@ class ExpressionTranslator:
         if known.is_window_only and node.over is None:
             raise Refused(f"{node.name} needs a window", f"Write {node.name}() OVER (PARTITION BY ... ORDER BY ...).")
         arguments = [] if node.is_star else [self.of(each, scope) for each in node.arguments]
-        if known.differs and all(map(is_integer, arguments)):
+        is_alike = node.nulls or (known.differs_of_integers and not all(map(is_integer, arguments)))
+        if known.differs and not is_alike:
             self._differs(node, f"{node.name}: {known.differs}")
         suffix = self._suffix(node, scope)
 
@@ -441,9 +445,9 @@ class ExpressionTranslator:
         return replace(found, is_aggregate=node.over is None or any(each.is_aggregate for each in arguments))
 
     def _suffix(self, node: Call, scope: Scope) -> str:
-        text = f" {node.nulls}" if node.nulls else ""
-        if node.condition is not None:
-            text += f" FILTER (WHERE {self.of(node.condition, scope).text})"
+        text = "" if node.condition is None else f" FILTER (WHERE {self.of(node.condition, scope).text})"
+        nulls = node.nulls or AGGREGATES[node.name].nulls
+        text += f" {nulls}" if nulls else ""
         if node.over is None:
             return text
         is_named = bool(node.over.name) and not node.over.partition and not node.over.order and not node.over.frame

@@ -211,9 +211,11 @@ def _common_row(left: SqlType, right: SqlType) -> SqlType | None:
 
 
 def _common_time(left: SqlType, right: SqlType) -> SqlType | None:
-    """Of a TIMESTAMP and a TIMESTAMP_LTZ the one with more digits counts, or else the first."""
+    """Of a TIMESTAMP and a TIMESTAMP_LTZ the first counts if they have as many digits, or else the second."""
     if left.root == right.root or {left.root, right.root} <= {"TIMESTAMP", "TIMESTAMP_LTZ"}:
-        return right if right.parameters > left.parameters else left
+        if left.parameters == right.parameters:
+            return left
+        return replace(right, parameters=max(left.parameters, right.parameters))
     return None
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.grammar.sql_types import SqlType
-from datasources.sql.flink.casts import cast, coerced, wrapped
+from datasources.sql.flink.casts import bound, cast, coerced, wrapped
 from datasources.sql.flink.logical_types import (
     BIGINT,
     BOOLEAN,
@@ -44,8 +44,16 @@ _LEVELS: Final = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIP
 _TRIES: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 _LOGIC: Final = {"AND": AND, "OR": OR}
 _SMALL: Final = frozenset({"TINYINT", "SMALLINT", "INT"})
+_SMALLEST: Final = {
+    "TINYINT": "-128",
+    "SMALLINT": "-32768",
+    "INT": "-2147483648",
+    "BIGINT": "(-9223372036854775807L - 1L)",
+}
 _DEEPEST: Final = 3
 """So many operators may repeat their operands in each other's text."""
+_NEGATED_DIGITS: Final = 34
+"""Spark negates a DECIMAL with so many digits (Java's MathContext.DECIMAL128) and rounds what is behind them."""
 _TWO_63: Final = "9223372036854775808BD"
 _TWO_64: Final = "18446744073709551616BD"
 _DAY: Final = 86_400_000
@@ -101,8 +109,25 @@ def negative(value: Value) -> Value:
         return _of_integers("-", zero, value, value.type)
     if not is_family(value.type, "numeric") and not is_family(value.type, "interval"):
         raise Refused(f"there is no - of {shown_type(value.type)}")
+    if value.type.root == "DECIMAL" and value.type.parameters[0] > _NEGATED_DIGITS:
+        return _made(bound(value, _other_sign), value.type, ATOM, value)
     operand = value.inside(ATOM)  # two minus signs would begin a comment
     return _made(f"-({operand})" if operand.startswith("-") else f"-{operand}", value.type, SIGN, value)
+
+
+def _other_sign(value: Value) -> str:
+    digits = f"CAST({value.text} AS STRING)"
+    text = f"if({value.text} < 0, substr({digits}, 2), concat('-', {digits}))"
+    return f"CAST({text} AS {spark_type(value.type)})"
+
+
+def absolute(value: Value) -> str:
+    """Return ABS(value)."""
+    if is_family(value.type, "integer"):  # Java's leaves the smallest as it is
+        return bound(value, lambda x: f"if({x.text} = {_SMALLEST[x.type.root]}, {x.text}, abs({x.text}))")
+    if value.type.root == "DECIMAL" and value.type.parameters[0] > _NEGATED_DIGITS:
+        return bound(value, lambda x: f"if({x.text} < 0, {_other_sign(x)}, {x.text})")
+    return f"abs({value.text})"
 
 
 def digits_of(value: Value) -> Value:

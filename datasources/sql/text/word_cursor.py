@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from datasources.grammar.lexer import Token, TokenKind, tokenize
@@ -89,12 +89,30 @@ class Words:
             at = self.after(at)
 
     def split(self, region: Region, separator: str = ",") -> tuple[Region, ...]:
-        """Return the parts between separators outside of brackets; none for an empty region."""
+        """Return the parts between separators outside of brackets and of CASE ... END; none for an empty region."""
         if not region:
             return ()
-        cuts = [at for at in self.top_level(region) if self.symbol(at) == separator]
+        tokens = list(self.top_level(region))
+        cuts = [at for at in tokens if self.symbol(at) == separator]
+        if cuts and any(self._words[at] == "CASE" for at in tokens):
+            inside = self._inside_cases(tokens)
+            cuts = [at for at in cuts if at not in inside]
         firsts, lasts = [region.first, *(cut + 1 for cut in cuts)], [*cuts, region.last]
         return tuple(Region(first, last) for first, last in zip(firsts, lasts, strict=True))
+
+    def _inside_cases(self, tokens: Iterable[int]) -> set[int]:
+        """Return the tokens between CASE and its END; a CASE or END without the other is a name."""
+        inside: set[int] = set()
+        passed: list[int] = []
+        opened: list[int] = []
+        for at in tokens:
+            if self.symbol(at - 1) != ".":
+                if self._words[at] == "CASE":
+                    opened.append(len(passed))
+                elif self._words[at] == "END" and opened:
+                    inside.update(passed[opened.pop() :])
+            passed.append(at)
+        return inside
 
 
 def _pairs(source: SqlText, tokens: tuple[Token, ...]) -> dict[int, int]:

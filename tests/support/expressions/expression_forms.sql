@@ -145,6 +145,9 @@ i + b
 abs(i)
 abs(b)
 abs(f)
+isnan(f)
+isnan(f) OR f > 1
+CASE WHEN isnan(f) THEN 0 WHEN f <= -2147483648 THEN -2147483648 WHEN f >= 2147483647 THEN 2147483647 ELSE CAST(f AS INT) END
 b div c
 i div k
 b div 1000

@@ -45,7 +45,7 @@ _FORMS = {
     "long": ["({long} + {int})", "({int} - {long})", "({long} * {long})", "({long} div {int})", "({long} % {long})", "unix_millis({ts})", "unix_seconds({ts})", "CAST({decimal} AS BIGINT)", "CAST({double} AS BIGINT)"],
     "double": ["({double} + {long})", "({double} * {double})", "({double} / {double})", "({long} / {int})", "-({double})", "CAST({decimal} AS DOUBLE)"],
     "decimal": ["CAST({int} + {decimal} AS DECIMAL(18,4))", "CAST({decimal} - {decimal} AS DECIMAL(18,4))", "CAST({decimal} * {decimal} AS DECIMAL(18,4))", "-({decimal})"],
-    "bool": ["({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})", "({int} < {long})", "({double} >= {double})", "({ts} <= {ts})", "({ntz} = {ntz})", "({text} > {text})", "({decimal} <> {decimal})", "({int} <=> {int})", "({ts} IS NOT NULL)", "(i BETWEEN {int} AND {long})", "({double} > {long})", "({text} IN ('x', 'abc'))", "({ntz} - {ntz} > {interval})"],
+    "bool": ["({bool} AND {bool})", "isnan({double})", "({bool} OR {bool})", "(NOT {bool})", "({int} < {long})", "({double} >= {double})", "({ts} <= {ts})", "({ntz} = {ntz})", "({text} > {text})", "({decimal} <> {decimal})", "({int} <=> {int})", "({ts} IS NOT NULL)", "(i BETWEEN {int} AND {long})", "({double} > {long})", "({text} IN ('x', 'abc'))", "({ntz} - {ntz} > {interval})"],
     "ts": ["({ts} - {interval})", "({interval} + {ts})", "timestamp_millis({long})", "timestamp_seconds({int})", "date_trunc('SECOND', {ts})", "date_trunc('MILLISECOND', {ts})"],
     "ntz": ["({ntz} + {interval})", "({ntz} - {int} * {interval})", "({ntz} - INTERVAL '1' DAY)", "nullif(ntz, {ntz})", "CAST(CAST({ntz} AS DATE) AS TIMESTAMP_NTZ)"],
     "interval": ["({interval} + {interval})", "({interval} * 2)", "(-{interval})"],

@@ -30,7 +30,7 @@ from tests.support.flink.answers import (
 )
 from tests.support.flink.corpus.areas import AGGREGATES, AREAS
 from tests.support.flink.inputs import ZONE
-from tests.support.flink.spark_side import FAILED, Outcome, SparkSide, plain
+from tests.support.flink.spark_side import FAILED, Outcome, SparkSide, collectable, of_type, plain
 from tests.support.spark.spark_session import start_spark
 
 NOT_EQUAL: Final = DIRECTORY.parent / "not_equal.json"
@@ -80,11 +80,18 @@ def _of_scalar(answer: ScalarAnswer, outcome: Outcome) -> str:
     if outcome.refused or outcome.spark_problem:
         return f"refused: {outcome.refused}" if outcome.refused else f"differs: {outcome.spark_problem}"
     wanted = [FAILED if isinstance(each, CellFailure) else each for each in answer.values]
+    if outcome.type == "FLOAT":  # Java's shortest number for one is not always the shortest
+        wanted = [of_type(each, outcome.type) for each in wanted]
     given = list(outcome.values)[: len(wanted)]
-    kind = str(answer.type).removesuffix(" NOT NULL")
-    if kind != outcome.type:
+    kind = _without_nullability(answer.type)
+    if kind != _without_nullability(outcome.type):
         return f"differs: {kind} in Flink, {outcome.type} here"
     return "" if answer.varies or wanted == given else _cells(wanted, given)
+
+
+def _without_nullability(kind: Any) -> str:
+    """Return a type's text: every type is nullable here, also within another, and names need no quotes."""
+    return str(kind).replace(" NOT NULL", "").replace("`", "")
 
 
 def _cells(wanted: list[Any], given: list[Any]) -> str:
@@ -98,10 +105,10 @@ def _of_aggregate(side: SparkSide, answer: AggregateAnswer) -> str:
     except SqlError as refusal:
         return f"refused: {refusal.message.splitlines()[0]}"
     kind = shown_type(found.columns[0].type)
-    if kind != str(answer.type).removesuffix(" NOT NULL"):
+    if _without_nullability(kind) != _without_nullability(answer.type):
         return f"differs: {answer.type} in Flink, {kind} here"
     wanted = {name: FAILED if isinstance(each, CellFailure) else each for name, each in answer.groups.items()}
-    given = _groups(side, answer.call, wanted)
+    given = {group: of_type(value, kind) for group, value in _groups(side, answer.call, wanted).items()}
     if not wanted or given == wanted:
         return ""
     name = next(name for name in wanted if given.get(name) != wanted[name])
@@ -120,7 +127,9 @@ def _groups(side: SparkSide, call: str, wanted: Iterable[str]) -> dict[str, Any]
 
 def _rows(side: SparkSide, query: str, names: tuple[str, ...]) -> list[tuple[Any, Any]]:
     try:
-        return [(row[0], plain(row[1])) for row in side.query(query).collect()]
+        frame = side.query(query)
+        found = frame.selectExpr("g", f"{collectable(frame.schema[1].dataType.simpleString(), 'x')} AS x")
+        return [(row[0], plain(row[1])) for row in found.collect()]
     except PySparkException:
         return [(name, FAILED) for name in names]
 

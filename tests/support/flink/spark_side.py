@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Final
 
+import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -27,12 +28,14 @@ from datasources.sql.parse import parse_type
 from datasources.sql.text.flink_strings import with_spark_strings
 from tests.support.flink.inputs import InputTable, input_table
 
-__all__ = ["FAILED", "Outcome", "SparkSide"]
+__all__ = ["FAILED", "Outcome", "SparkSide", "collectable", "of_type", "plain"]
 
 FAILED: Final = "<failed>"
 """The value of a row at which the query fails."""
 _AT_ONCE: Final = 40
 _VIEW: Final = "t"
+_MAPS: Final = ("map<array", "map<struct", "map<map")
+_ENOUGH: Final = Context(prec=80)
 _UNITS: Final = re.compile(r"interval (?:\w+ to )?\w+")
 
 
@@ -142,20 +145,23 @@ class SparkSide:
         return tuple(found)
 
     def _rows(self, texts: Sequence[str], suffix: str) -> list[Row]:
-        listed = ", ".join(f"{_collectable(self, text)} AS x{at}" for at, text in enumerate(texts))
+        kinds = [self.spark.sql(f"SELECT {text} AS x FROM {_VIEW}").schema[0].dataType.simpleString() for text in texts]
+        listed = ", ".join(f"{collectable(k, t)} AS x{at}" for at, (k, t) in enumerate(zip(kinds, texts, strict=True)))
         return self.spark.sql(f"SELECT {listed} FROM {_VIEW}{suffix} ORDER BY k").collect()
 
 
-def _collectable(side: SparkSide, text: str) -> str:
-    """Intervals of months have no Python value, and instants beyond Python's years no datetime: numbers in their place."""
-    kind = side.spark.sql(f"SELECT {text} AS x FROM {_VIEW}").schema[0].dataType.simpleString()
+def collectable(kind: str, text: str) -> str:
+    """Return what is collected of an expression of a type, where Python has no such value or not all of them.
+
+    Intervals of months and instants are numbers, maps whose keys have no hash are lists of pairs.
+    """
     if kind.startswith("interval"):
         is_months = "year" in kind or "month" in kind
         return (
-            f"CAST(CAST({text} AS INTERVAL MONTH) AS BIGINT)"
-            if is_months
-            else f"CAST({text} AS INTERVAL DAY TO SECOND)"
+            f"CAST({f'CAST({text} AS INTERVAL MONTH) AS BIGINT' if is_months else f'{text} AS INTERVAL DAY TO SECOND'})"
         )
+    if kind.startswith(_MAPS):
+        return f"transform(map_entries({text}), pair -> struct(pair.key, pair.value))"
     return f"unix_micros({text})" if kind == "timestamp" else text
 
 
@@ -169,8 +175,19 @@ def _fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def _with_values(outcome: Outcome, values: tuple[Any, ...]) -> Outcome:
-    is_instant = outcome.type.startswith("TIMESTAMP_LTZ")
-    return Outcome(**{**_fields(outcome), "values": tuple(map(_instant, values)) if is_instant else values})
+    return Outcome(**{**_fields(outcome), "values": tuple(of_type(each, outcome.type) for each in values)})
+
+
+def of_type(value: Any, kind: str) -> Any:
+    """Return a plain value as Flink's answers have it: a FLOAT is the shortest number for it, an instant has a zone."""
+    if kind == "FLOAT" and isinstance(value, str) and value != FAILED:
+        return repr(float(str(np.float32(value))))
+    if kind.startswith(("MAP<ARRAY", "MAP<ROW", "MULTISET<ARRAY", "MULTISET<ROW")):
+        return _sorted_pairs([list(pair.values()) for pair in value]) if isinstance(value, list) else value
+    if kind.startswith("DECIMAL(") and isinstance(value, str) and value != FAILED:  # PySpark adds zeros to small ones
+        scale = int(kind.rstrip(")").rpartition(", ")[2])
+        return f"{Decimal(value).quantize(Decimal(1).scaleb(-scale), context=_ENOUGH):f}"
+    return _instant(value) if kind.startswith("TIMESTAMP_LTZ") else value
 
 
 def _instant(micros: Any) -> Any:
@@ -219,7 +236,10 @@ def _time(value: dt.time) -> str:
 
 
 def _map(value: Mapping[Any, Any]) -> list[list[Any]]:
-    pairs = [[plain(key), plain(inner)] for key, inner in value.items()]
+    return _sorted_pairs([[plain(key), plain(inner)] for key, inner in value.items()])
+
+
+def _sorted_pairs(pairs: list[list[Any]]) -> list[list[Any]]:
     return sorted(pairs, key=lambda pair: json.dumps(pair, ensure_ascii=False))
 
 

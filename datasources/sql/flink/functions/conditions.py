@@ -28,6 +28,8 @@ def _coalesce(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001 - 
 def _extreme(name: str) -> Function:
     def text(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
         texts = _alike(arguments)
+        if len(texts) == 1:
+            return texts[0]
         if not all(map(is_cheap, arguments)):
             found = f"if(exists(items, item -> item IS NULL), NULL, {_OF_ARRAYS[name]}(items))"
             return f"transform(array(array({', '.join(texts)})), items -> {found})[0]"

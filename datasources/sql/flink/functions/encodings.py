@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from datasources.grammar.sql_types import SqlType
+from datasources.sql.flink.casts import bound
 from datasources.sql.flink.functions.binding import constant_text, is_null, whole_number
 from datasources.sql.flink.functions.signature import Function, function, overloads
 from datasources.sql.flink.logical_types import BYTES, STRING
@@ -76,6 +77,16 @@ def _first_group(value: Value, pattern: str) -> str:
     return f"get(regexp_extract_all({value.text}, {quoted}, 1), 0)"
 
 
+def _unhex(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
+    """Where the number of digits is not even, Flink makes the first a byte of zero."""
+
+    def made(x: Value) -> str:
+        uneven = f"WHEN {x.text} RLIKE '^[0-9A-Fa-f]' THEN unhex(concat('00', substr({x.text}, 2)))"
+        return f"CASE WHEN length({x.text}) % 2 = 0 THEN unhex({x.text}) {uneven} END"
+
+    return bound(arguments[0], made)
+
+
 def _sha2(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
     text, size = arguments
     if is_null(size):
@@ -91,6 +102,7 @@ def _hash(name: str, length: int, text: str) -> Function:
 
 
 ENCODINGS: Final[tuple[Function, ...]] = (
+    overloads("UNHEX", ("text", BYTES, _unhex), differs="Spark reads the first digit where their number is not even"),
     overloads("HEX", ("integer", STRING, "hex({0})"), ("text", STRING, "hex({0})")),
     overloads("TO_BASE64", ("text", STRING, "base64({0})"), ("binary", STRING, "base64({0})")),
     function("FROM_BASE64", "text", STRING, "CAST(to_binary({0}, 'base64') AS STRING)"),

@@ -230,6 +230,10 @@ REFUSED_JSON: Final[tuple[NotThere, ...]] = (
     NotThere("TRY_PARSE_JSON", "There is no VARIANT here. Use JSON_VALUE with a path."),
     NotThere("OBJECT_OF", "Use CAST(ROW(...) AS ROW<name type, ...>)."),
     NotThere("OBJECT_UPDATE", "Use CAST(ROW(...) AS ROW<name type, ...>)."),
+    NotThere("JSON_ARRAYAGG", "Collect the values with ARRAY_AGG."),
+    NotThere("JSON_OBJECTAGG", "Collect keys and values with ARRAY_AGG(ROW(key, value))."),
+    NotThere("SINGLE_VALUE", "Write a sub-query of one row."),
+    NotThere("TYPEOF", "DESCRIBE a view of the query."),
     NotThere("HASH_CODE", "Use MD5 or SHA256."),
     NotThere("CURRENT_DATABASE", "Write its name."),
 )

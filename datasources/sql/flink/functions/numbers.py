@@ -15,7 +15,7 @@ from datasources.sql.flink.functions.signature import (
     overloads,
 )
 from datasources.sql.flink.logical_types import DOUBLE, INT, STRING, is_family
-from datasources.sql.flink.operators import remainder
+from datasources.sql.flink.operators import absolute, remainder
 from datasources.sql.flink.parse.syntax import Call
 from datasources.sql.flink.typed_value import ADDITIVE, MULTIPLICATIVE, Refused, Value, shown_type, spark_type
 
@@ -49,7 +49,10 @@ def _log_text(spark: str, value: Value) -> str:
 
 def _log_of_base(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
     base, value = (_log_text("ln", each) for each in arguments)
-    return f"({value}) / ({base})"
+    if arguments[0].constant is not None and float(arguments[0].constant) != 1:
+        return f"({value}) / ({base})"
+    # The logarithm of 1 is 0, and Java divides by it.
+    return f"coalesce(try_divide({value}, {base}), ({value}) * CAST('Infinity' AS DOUBLE) * (({base}) + 1))"
 
 
 def _sign(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
@@ -137,7 +140,7 @@ NUMBERS: Final[tuple[Function, ...]] = (
     ),
     function("POWER", "DOUBLE DOUBLE", DOUBLE, "power({0}, {1})"),
     function("ATAN2", "DOUBLE DOUBLE", DOUBLE, "atan2({0}, {1})"),
-    function("ABS", "numeric", first_argument, "abs({0})"),
+    overloads("ABS", ("numeric", first_argument, lambda arguments, _: absolute(arguments[0]))),
     Function(
         name="MOD",
         signatures=(Signature(parameters=("numeric", "numeric"), value=lambda arguments: remainder(*arguments)),),

@@ -75,6 +75,15 @@ _FLOOR_FORMS: Final = {"HOUR": 13, "MINUTE": 16, "SECOND": 19}
 _REST_OF_CLOCK: Final = "0000-00-00 00:00:00"
 _ZONED: Final = re.compile(r"[^yMdHhmsSaEDQqKkGLF\W\d_]")
 _OF_CLOCK: Final = re.compile(r"[HhmsSaKk]")
+_CLOCK_FIELDS: Final = {
+    "H": "hour({0})",
+    "k": "((hour({0}) + 23) % 24 + 1)",
+    "K": "(hour({0}) % 12)",
+    "h": "((hour({0}) + 11) % 12 + 1)",
+    "m": "minute({0})",
+    "s": "CAST(second({0}) AS INT)",
+}
+"""Numbers of a format by their letters."""
 _RUNS: Final = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']")
 _GROUPS: Final = {"yyyy": "$1", "MM": "$2", "dd": "$3", "HH": "$4", "mm": "$5", "ss": "$6"}
 _LAYOUT: Final = "yyyy-MM-dd HH:mm:ss"
@@ -231,7 +240,7 @@ def _difference(arguments: Sequence[Value], call: Call) -> str:
         raise Refused(f"TIMESTAMPDIFF of {unit} is not there", f"It takes {', '.join((*_UNIT_MICROS, *_UNIT_MONTHS))}.")
     if roots == {"DATE"} and unit in {"DAY", "WEEK"}:
         days = f"datediff({second.text}, {first.text})"
-        return days if unit == "DAY" else f"({days} div 7)"
+        return days if unit == "DAY" else f"CAST({days} div 7 AS INT)"
     size = _UNIT_MICROS[unit] // 1_000_000
     if roots == {"TIMESTAMP_LTZ"}:
         return f"CAST((unix_micros({second.text}) - unix_micros({first.text})) div {size}000000L AS INT)"
@@ -290,7 +299,38 @@ def _date_format(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
         replacement = _replacement(pattern)
         if replacement is not None:
             return f"regexp_replace({timestamp_text(value, _MICROS)}, {_FULL_TEXT}, r'{replacement}')"
+        return bound(value, lambda x: _day_and_clock(x, pattern))
     return f"date_format({value.text}, {form.text})"
+
+
+def _day_and_clock(value: Value, pattern: str) -> str:
+    """Return the texts of the days and of the clock one after the other: only those of days see the session's zone."""
+    texts, days = [], ""
+    for match in _RUNS.finditer(pattern):
+        if _OF_CLOCK.match(match[0]):
+            texts += [*_of_day(value, days), _of_clock(value, match[0])]
+            days = ""
+        else:
+            days += match[0]
+    return f"concat({', '.join([*texts, *_of_day(value, days)])})"
+
+
+def _of_day(value: Value, pattern: str) -> list[str]:
+    if re.search("[A-Za-z]", _unquoted(pattern)):
+        return [f"date_format(CAST({value.text} AS DATE), {text_literal(pattern)})"]
+    runs = [match[0] for match in _RUNS.finditer(pattern)]
+    text = "".join((run[1:-1].replace("''", "'") or "'") if len(run) > 1 else run for run in runs)
+    return [text_literal(text)] if text else []
+
+
+def _of_clock(value: Value, run: str) -> str:
+    letter, length = run[0], len(run)
+    if letter == "a":
+        return f"if(hour({value.text}) < 12, 'AM', 'PM')"
+    if letter == "S":
+        return f"substr({timestamp_text(value, _MICROS)}, {len(_LAYOUT) + 2}, {length})"
+    number = f"CAST({_CLOCK_FIELDS[letter].format(value.text)} AS STRING)"
+    return number if length == 1 else f"lpad({number}, {length}, '0')"
 
 
 def _pieces(pattern: str) -> list[str | tuple[int, int]] | None:

@@ -85,6 +85,9 @@ def test_what_means_the_same_stays_as_written(text: str) -> None:
         ("d > 1", "(d > 1 AND NOT isnan(d))", "BOOLEAN"),
         ("CAST(i AS VARCHAR(2))", "left(CAST(i AS STRING), 2)", "VARCHAR(2)"),
         ("GREATEST(i, 3)", "CASE WHEN (i) IS NULL OR (3) IS NULL THEN NULL ELSE greatest(i, 3) END", "INT"),
+        ("GREATEST(i)", "i", "INT"),
+        ("CASE i WHEN 7, 0 THEN 1 END", "CASE WHEN i = 7 THEN 1 WHEN i = 0 THEN 1 END", "INT"),
+        ("CASE WHEN NULL THEN 1 ELSE 2 END", "CASE WHEN CAST(NULL AS BOOLEAN) THEN 1 ELSE 2 END", "INT"),
         ("count_char('abc', 'c')", "count_char('abc', 'c')", "BIGINT"),
         ("ROW(1, 'a')", "named_struct('EXPR$0', 1, 'EXPR$1', 'a')", "ROW<EXPR$0 INT, EXPR$1 CHAR(1)>"),
     ],
@@ -109,6 +112,17 @@ def test_aggregates_have_the_types_of_flink() -> None:
         "f": "DECIMAL(38, 2)",
         "g": "DOUBLE",
     }
+
+
+def test_aggregates_that_spark_has_with_other_values_are_composed() -> None:
+    text = "SELECT STDDEV_POP(i) AS a, VAR_SAMP(dec) AS b, COLLECT(i) AS c, ARRAY_AGG(i) AS d FROM t"
+    assert _types(text) == {"a": "INT", "b": "DECIMAL(38, 6)", "c": "MULTISET<INT>", "d": "ARRAY<INT>"}
+    assert _translated("SELECT LAST_VALUE(i) FILTER (WHERE i > 1) AS x FROM t") == (
+        "SELECT last_value(i) FILTER (WHERE i > 1) IGNORE NULLS AS x FROM t"
+    )
+    assert _translated("SELECT LISTAGG(DISTINCT channel) AS x FROM bid") == (
+        "SELECT listagg(DISTINCT channel, ',') AS x FROM bid"
+    )
 
 
 def test_columns_of_windows_joins_unions_and_ctes_are_known() -> None:

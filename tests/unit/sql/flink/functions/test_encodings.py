@@ -14,6 +14,11 @@ from tests.support.flink.translation import translated
         ("MD5(s)", "md5(s)", "CHAR(32)"),
         ("SHA224(bin)", "sha2(bin, 224)", "CHAR(56)"),
         ("SHA2(s, 256)", "sha2(s, 256)", "VARCHAR(128)"),
+        (
+            "UNHEX(s)",
+            "CASE WHEN length(s) % 2 = 0 THEN unhex(s) WHEN s RLIKE '^[0-9A-Fa-f]' THEN unhex(concat('00', substr(s, 2))) END",
+            "BYTES",
+        ),
         ("TO_BASE64(s)", "base64(s)", "STRING"),
         ("DECODE(bin, 'UTF-8')", "make_valid_utf8(CAST(bin AS STRING))", "STRING"),
         ("REGEXP(s, 'a+')", "(s RLIKE 'a+')", "BOOLEAN"),

@@ -22,6 +22,8 @@ from tests.support.flink.translation import refusal, translated
         ("ROUND(i, -1)", "round(i, -1)", "INT"),
         ("TRUNCATE(i, -1)", "CAST(i - i % 10 AS INT)", "INT"),
         ("MOD(l, 3)", "CAST(l % 3 AS INT)", "INT"),
+        ("ABS(i)", "if(i = -2147483648, i, abs(i))", "INT"),
+        ("ABS(d)", "abs(d)", "DOUBLE"),
         ("RAND_INTEGER(10)", "CAST(floor(rand() * 10) AS INT)", "INT"),
         ("UUID()", "uuid()", "CHAR(36)"),
     ],

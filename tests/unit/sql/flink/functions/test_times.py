@@ -38,6 +38,14 @@ from tests.support.flink.translation import refusal, translated
         ),
         ("DATE_FORMAT(ts, '''d''dd')", "concat('d', substr(CAST(ts AS STRING), 9, 2))", "STRING"),
         ("DATE_FORMAT(ts, 'MMM')", "date_format(ts, 'MMM')", "STRING"),
+        (
+            "DATE_FORMAT(ts, 'EEE d, h:mm a')",
+            (
+                "concat(date_format(CAST(ts AS DATE), 'EEE d, '), CAST(((hour(ts) + 11) % 12 + 1) AS STRING), "
+                "':', lpad(CAST(minute(ts) AS STRING), 2, '0'), ' ', if(hour(ts) < 12, 'AM', 'PM'))"
+            ),
+            "STRING",
+        ),
         ("DATE_FORMAT(ltz, 'HH:mm')", "date_format(ltz, 'HH:mm')", "STRING"),
         ("FROM_UNIXTIME(l)", "from_unixtime(l, 'yyyy-MM-dd HH:mm:ss')", "STRING"),
         ("TO_TIMESTAMP_LTZ(i, 0)", "timestamp_seconds(i)", "TIMESTAMP_LTZ(3)"),
