@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from watermark import SystemClock
 
-__all__ = ["Deliveries", "Watch", "restart_of", "watch_stream"]
+__all__ = ["Deliveries", "Watch", "batch_times", "restart_of", "watch_stream"]
 
 _DELAY_MS: Final = 4_000
 """The watermark of Nexmark's table is so far behind."""
@@ -80,19 +81,28 @@ def watch_stream(result: Any, mode: str, watch: Watch, checkpoint: str) -> dict[
         delivered_ms.append(clock.now_us() // _MICROS)
         deliveries.add(times // _MICROS, delivered_ms[-1])
 
-    def run(seconds: float) -> None:
+    def run(seconds: float) -> list[Any]:
         writer = result.writeStream.outputMode(mode).foreachBatch(deliver).option("checkpointLocation", checkpoint)
         query = writer.start()
         query.awaitTermination(seconds)
+        progress = query.recentProgress
         query.stop()
+        return progress
 
-    run(watch.seconds)
-    found = deliveries.summary()
+    progress = run(watch.seconds)
+    found = deliveries.summary() | {"batch_ms": batch_times([each.durationMs for each in progress])}
     if watch.restart_seconds:
         restarted_ms = clock.now_us() // _MICROS
         run(watch.restart_seconds)
         found |= restart_of(restarted_ms, delivered_ms)
     return found
+
+
+def batch_times(durations: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the median of each phase of a micro-batch, by Spark's names, milliseconds; of batches that had rows."""
+    full = [each for each in durations if "addBatch" in each]
+    names = dict.fromkeys(name for each in full for name in each)
+    return {name: round(statistics.median(each.get(name, 0) for each in full)) for name in names}
 
 
 def restart_of(restarted_ms: float, delivered_ms: Iterable[int]) -> dict[str, Any]:

@@ -73,8 +73,10 @@ def open_flink_side(*, is_durable: bool) -> Iterator[Callable[[SideRun], dict[st
         classes = compiled(_JAVA, directory / "classes", jars)  # q14's function, q13's connector
         settings = dict(DURABLE_SETTINGS if is_durable else SETTINGS)
         state = directory / "state"
+        # Without an interval there are no checkpoints, but a query that is started again has its savepoint there.
+        settings["execution.checkpointing.storage"] = "filesystem"
+        settings["execution.checkpointing.dir"] = (directory / "checkpoints").as_uri()
         if is_durable:
-            settings["execution.checkpointing.dir"] = (directory / "checkpoints").as_uri()
             settings["state.backend.rocksdb.localdir"] = str(state)
         with open_flink([*jars, classes], settings, directory / "log") as flink:
             numbers = itertools.count()
