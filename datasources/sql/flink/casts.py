@@ -22,10 +22,14 @@ _BITS: Final = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _ORDER: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _DIGITS: Final = {"TINYINT": 2, "SMALLINT": 4, "INT": 9, "BIGINT": 18}
 """Every number of so many digits is in the type."""
-_RANGES: Final = {
-    "INT": ("-2147483648", "2147483647"),
-    "BIGINT": ("(-9223372036854775807L - 1L)", "9223372036854775807L"),
+SMALLEST: Final = {
+    "TINYINT": "-128",
+    "SMALLINT": "-32768",
+    "INT": "-2147483648",
+    "BIGINT": "(-9223372036854775807L - 1L)",
 }
+"""Spark SQL of the smallest number of a type."""
+_LARGEST: Final = {"INT": "2147483647", "BIGINT": "9223372036854775807L"}
 _MICROS: Final = 6
 _MILLIS: Final = 3
 _CLOCK_LENGTH: Final = 19
@@ -138,7 +142,7 @@ def _exact_to_integer(value: Value, target: SqlType, name: str) -> str:
 def _float_to_integer(value: Value, target: SqlType, name: str) -> str:  # noqa: ARG001
     """Return Java's cast: NaN is 0, what is too large the largest BIGINT or INT; small types take bits of an INT."""
     root = "BIGINT" if target.root == "BIGINT" else "INT"
-    low, high = _RANGES[root]
+    low, high = SMALLEST[root], _LARGEST[root]
 
     def made(x: Value) -> str:
         ends = f"WHEN isnan({x.text}) THEN 0 WHEN {x.text} <= {low} THEN {low} WHEN {x.text} >= {high} THEN {high}"

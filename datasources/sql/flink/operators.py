@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.grammar.sql_types import SqlType
-from datasources.sql.flink.casts import bound, cast, coerced, wrapped
+from datasources.sql.flink.casts import SMALLEST, bound, cast, coerced, wrapped
 from datasources.sql.flink.logical_types import (
     BIGINT,
     BOOLEAN,
@@ -44,12 +44,6 @@ _LEVELS: Final = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIP
 _TRIES: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 _LOGIC: Final = {"AND": AND, "OR": OR}
 _SMALL: Final = frozenset({"TINYINT", "SMALLINT", "INT"})
-_SMALLEST: Final = {
-    "TINYINT": "-128",
-    "SMALLINT": "-32768",
-    "INT": "-2147483648",
-    "BIGINT": "(-9223372036854775807L - 1L)",
-}
 _DEEPEST: Final = 3
 """So many operators may repeat their operands in each other's text."""
 _NEGATED_DIGITS: Final = 34
@@ -124,7 +118,7 @@ def _other_sign(value: Value) -> str:
 def absolute(value: Value) -> str:
     """Return ABS(value)."""
     if is_family(value.type, "integer"):  # Java's leaves the smallest as it is
-        return bound(value, lambda x: f"if({x.text} = {_SMALLEST[x.type.root]}, {x.text}, abs({x.text}))")
+        return bound(value, lambda x: f"if({x.text} = {SMALLEST[x.type.root]}, {x.text}, abs({x.text}))")
     if value.type.root == "DECIMAL" and value.type.parameters[0] > _NEGATED_DIGITS:
         return bound(value, lambda x: f"if({x.text} < 0, {_other_sign(x)}, {x.text})")
     return f"abs({value.text})"

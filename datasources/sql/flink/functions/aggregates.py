@@ -13,7 +13,7 @@ from datasources.sql.flink.logical_types import BIGINT, DOUBLE, INT, MAX_PRECISI
 from datasources.sql.flink.operators import arithmetic
 from datasources.sql.flink.typed_value import Refused, Value, shown_type, spark_type, text_literal
 
-_SHARE_AT: Final = 2
+_PERCENTILE_ARGUMENTS: Final = (2, 3)
 CallOf = Callable[..., str]
 """(Spark's name, arguments) -> the call with the DISTINCT, FILTER and OVER of the call that is translated."""
 
@@ -104,7 +104,8 @@ def _spread(name: str) -> Callable[[Sequence[Value], CallOf], Value]:
         variance = arithmetic("/", spread, rows)
         if name.startswith("STDDEV"):
             variance = Value(text=f"power({cast(variance, DOUBLE).text}, 0.5D)", type=DOUBLE)
-        return _result(cast(variance, _avg([value], call).type).text, _avg([value], call).type)
+        kind = _avg([value], call).type
+        return _result(cast(variance, kind).text, kind)
 
     return rule
 
@@ -123,7 +124,7 @@ def _approximate_count(arguments: Sequence[Value], call: CallOf) -> Value:
 
 
 def _percentile(arguments: Sequence[Value], call: CallOf) -> Value:
-    if not _SHARE_AT <= len(arguments) <= _SHARE_AT + 1 or not is_family(arguments[0].type, "numeric"):
+    if len(arguments) not in _PERCENTILE_ARGUMENTS or not is_family(arguments[0].type, "numeric"):
         raise Refused("PERCENTILE takes numbers, a share or an array of shares, and how often each number counts")
     value, shares, *frequency = arguments
     is_several = shares.type.root == "ARRAY"

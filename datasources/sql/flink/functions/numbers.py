@@ -15,7 +15,7 @@ from datasources.sql.flink.functions.signature import (
     overloads,
 )
 from datasources.sql.flink.logical_types import DOUBLE, INT, STRING, is_family
-from datasources.sql.flink.operators import absolute, remainder
+from datasources.sql.flink.operators import absolute, arithmetic, remainder
 from datasources.sql.flink.parse.syntax import Call
 from datasources.sql.flink.typed_value import ADDITIVE, MULTIPLICATIVE, Refused, Value, shown_type, spark_type
 
@@ -51,8 +51,8 @@ def _log_of_base(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
     base, value = (_log_text("ln", each) for each in arguments)
     if arguments[0].constant is not None and float(arguments[0].constant) != 1:
         return f"({value}) / ({base})"
-    # The logarithm of 1 is 0, and Java divides by it.
-    return f"coalesce(try_divide({value}, {base}), ({value}) * CAST('Infinity' AS DOUBLE) * (({base}) + 1))"
+    # The logarithm of 1 is 0, by which Flink divides.
+    return arithmetic("/", Value(text=value, type=DOUBLE), Value(text=base, type=DOUBLE)).text
 
 
 def _sign(arguments: Sequence[Value], call: Call) -> str:  # noqa: ARG001
