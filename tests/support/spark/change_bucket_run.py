@@ -20,8 +20,9 @@ from datasources.spark.operators.changelog.changes import (
     weights,
     with_change_columns,
 )
-from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
-from datasources.spark.operators.changelog.stored_integers import widened
+from datasources.spark.operators.changelog.pages.page_directory import PageDirectory
+from datasources.spark.operators.changelog.pages.state_pages import StatePages
+from datasources.spark.operators.changelog.pages.stored_integers import widened
 
 __all__ = [
     "BucketRun",
@@ -108,21 +109,26 @@ def _connection() -> Any:
 
 
 class MemoryPages:
-    """The pages of one name of a state; all have one schema."""
+    """The tables of one name of a state; all rows have one schema, and no number is used twice."""
 
     def __init__(self) -> None:
         self.pages: dict[int, pa.Table] = {}
         self._schema: pa.Schema | None = None
+        self.used: set[int] = set()
 
     def read(self, number: int) -> pa.Table:
         return self.pages[number]
 
-    def write(self, number: int, page: pa.Table) -> None:
+    def write(self, number: int, page: pa.Table) -> pa.Table:
         assert page.num_rows
-        schema = widened([page]).schema
-        self._schema = self._schema or schema
-        assert schema.equals(self._schema)
+        assert number not in self.used
+        self.used.add(number)
+        if page.column_names != [HASH_COLUMN]:
+            schema = widened([page]).schema
+            self._schema = self._schema or schema
+            assert schema.equals(self._schema)
         self.pages[number] = page
+        return page
 
     def drop(self, number: int) -> None:
         del self.pages[number]
@@ -153,7 +159,8 @@ class MemoryState:
         return self.pages(name).read_all()
 
     def rows(self, name: str) -> int:
-        return sum(page.num_rows for page in self.stores[name].pages.values()) if name in self.stores else 0
+        stored = self.stored(name)
+        return 0 if stored is None else stored.num_rows
 
 
 class BucketRun:

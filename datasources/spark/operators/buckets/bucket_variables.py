@@ -82,9 +82,11 @@ class NumberedSegments:
         assert value is not None  # the state header names existing segments only
         return self._opened(value[0])
 
-    def write(self, number: int, segment: pa.Table) -> None:
-        """Add or replace one."""
-        self._segments.updateValue((number,), (to_blob(segment),))
+    def write(self, number: int, segment: pa.Table) -> pa.Table:
+        """Add or replace one; return it as it is read."""
+        blob = to_blob(segment)
+        self._segments.updateValue((number,), (blob,))
+        return self._opened(blob)
 
     def drop(self, number: int) -> None:
         """Remove one."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from datasources.errors import OffsetError
 
 STATE_VERSION: Final = 1
-"""Version of the state format."""
+"""Version of the state format of operators that have no other."""
 
 _VERSION: Final = "state version"
 _ADDED_LATER: Final = frozenset({"statement"})
@@ -32,16 +32,27 @@ class StoredSettings:
     other: str = ""
 
     @classmethod
-    def of(cls, settings: Mapping[str, object], *, operator: str = "session windows") -> Self:
-        """Return settings with the version of the state added."""
-        return cls(text=json.dumps({_VERSION: STATE_VERSION, **settings}, sort_keys=True), operator=operator)
+    def of(
+        cls, settings: Mapping[str, object], *, operator: str = "session windows", version: int = STATE_VERSION
+    ) -> Self:
+        """Return settings with the version of the state added; states of earlier versions are understood."""
+        return cls(text=json.dumps({_VERSION: version, **settings}, sort_keys=True), operator=operator)
 
     def require_same(self, stored: str) -> None:
         """Raise unless the state was made with the same settings.
 
         Raises:
-            OffsetError: naming each setting that differs, the stored value and the present one.
+            OffsetError: naming each setting that differs, the stored value and the present one; or the state was made
+                by a later version of Tidemark.
         """
+        if stored == self.text:
+            return
+        was, now = (json.loads(text).get(_VERSION, STATE_VERSION) for text in (stored, self.text))
+        if was > now:
+            raise OffsetError(
+                f"the checkpoint's {self.operator} were written by a later version of Tidemark (state version {was}; "
+                f"this one reads up to {now}): install that version again, or start with a new checkpoint."
+            )
         changed = _changes(stored, self.text)
         if not changed or self.is_other(stored):
             return
@@ -57,12 +68,10 @@ class StoredSettings:
 
 def _changes(stored: str, present: str) -> list[str]:
     """Return what is said of each setting that differs."""
-    if stored == present:
-        return []
     was: dict[str, Any] = json.loads(stored)
     now: dict[str, Any] = json.loads(present)
     return [
         f"{name} was {was.get(name, 'not set')} and is {now.get(name, 'not set')}"
-        for name in sorted({*was, *now})
+        for name in sorted({*was, *now} - {_VERSION})
         if was.get(name) != now.get(name) and not (name in _ADDED_LATER and name not in was)
     ]

@@ -6,7 +6,6 @@ reading a micro-batch again gives the same changes. An update is a removal and a
 (Budiu et al., "DBSP: Automatic Incremental View Maintenance for Rich Query Languages", 2023).
 
 Reading order: `changes` is the form of changes; `value_codes` compares and hashes values; `change_operator` is what an
-operator implements; `state_pages` its state, stored by key, `stored_integers` in few bytes; `change_batches` packs
-changes above the shuffle and unpacks them below; `change_processor` adapts an operator to Spark's calls and state;
-`run_changes` puts all of it into a query.
+operator implements; `pages` its state, stored by key; `change_batches` packs changes above the shuffle and unpacks them
+below; `change_processor` adapts an operator to Spark's calls and state; `run_changes` puts all of it into a query.
 """

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from datasources.spark.operators.changelog.state_pages import StatePages
+from datasources.spark.operators.changelog.pages.state_pages import StatePages
 
 
 class OperatorState(Protocol):

@@ -23,7 +23,8 @@ from datasources.spark.operators.changelog.changes import (
     consolidated,
     with_times,
 )
-from datasources.spark.operators.changelog.state_pages import PageDirectory, StatePages
+from datasources.spark.operators.changelog.pages.page_directory import PageDirectory
+from datasources.spark.operators.changelog.pages.state_pages import StatePages
 from datasources.spark.operators.changelog.state_ttl import TIMES, StateTtl, TimedOperator
 
 _MICROS: Final = 1_000

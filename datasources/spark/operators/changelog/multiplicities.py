@@ -23,6 +23,7 @@ from datasources.spark.operators.changelog.changes import (
     weights,
     with_weights,
 )
+from datasources.spark.operators.changelog.pages.state_pages import StatePages
 from datasources.spark.operators.changelog.row_groups import (
     code_sums,
     first_positions,
@@ -30,7 +31,6 @@ from datasources.spark.operators.changelog.row_groups import (
     merged_codes,
     sorted_unique,
 )
-from datasources.spark.operators.changelog.state_pages import StatePages
 
 MISSING_REMOVALS: Final = "removals of missing rows"
 """Counter: by how much the debts of single rows grew in micro-batches."""

@@ -35,6 +35,8 @@ from datasources.spark.scan.schema import arrow_output_schema
 
 CHANGELOG_METRICS_PREFIX: Final = "tidemark_changelog_"
 """Prefix of the observed metrics: missing_rows, the removals of rows that are not there, of each micro-batch."""
+_STATE_VERSION: Final = 2
+"""Of a bucket's state: 1 had pages only, 2 has updates beside them."""
 _TIMED_WEIGHT: Final = StructType([StructField(name, LongType()) for name in TIMED_WEIGHT])
 _OF_WEIGHT: Final = dict(zip(("first", "last", "weight"), (*TIME_COLUMNS, WEIGHT_COLUMN), strict=True))
 _numbers: Final = count(1)
@@ -137,6 +139,7 @@ def run_changes(  # noqa: PLR0913 - the facts of an operator's state
             "columns": [str(each.schema).split("\n") for each in inputs],
         },
         operator="operators over changes",
+        version=_STATE_VERSION,
     )
     has_times = inputs[0].has_times
     schemas = tuple(each.schema for each in inputs)

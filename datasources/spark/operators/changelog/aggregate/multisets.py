@@ -18,7 +18,7 @@ from datasources.spark.operators.buckets.partition_keys import as_array
 from datasources.spark.operators.changelog.aggregate.groups import NUMBER_COLUMN, Flags, Groups
 from datasources.spark.operators.changelog.aggregate.partials import Contribution
 from datasources.spark.operators.changelog.changes import HASH_COLUMN, Ints, ints
-from datasources.spark.operators.changelog.state_pages import StatePages
+from datasources.spark.operators.changelog.pages.state_pages import StatePages
 from datasources.spark.operators.changelog.value_codes import (
     canonical_values,
     combined_codes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.spark.operators.changelog import state_pages
+from datasources.spark.operators.changelog.pages import state_pages
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -31,3 +31,17 @@ def test_a_state_of_an_earlier_version_has_no_statement():
     StoredSettings.of({"a": 1, "statement": "x"}).require_same(StoredSettings.of({"a": 1}).text)
     with pytest.raises(OffsetError, match=r"a was 1 and is 2\. The"):
         StoredSettings.of({"a": 2, "statement": "x"}).require_same(StoredSettings.of({"a": 1}).text)
+
+
+def test_a_state_of_an_earlier_version_is_understood():
+    StoredSettings.of({"a": 1}, version=2).require_same(StoredSettings.of({"a": 1}).text)
+    with pytest.raises(OffsetError, match="a was 1 and is 2"):
+        StoredSettings.of({"a": 2}, version=2).require_same(StoredSettings.of({"a": 1}).text)
+
+
+def test_a_state_of_a_later_version_is_refused():
+    stored = StoredSettings.of({"a": 1}, version=3).text
+    with pytest.raises(
+        OffsetError, match=r"by a later version of Tidemark \(state version 3; this one reads up to 2\)"
+    ):
+        StoredSettings.of({"a": 1}, operator="operators over changes", version=2).require_same(stored)

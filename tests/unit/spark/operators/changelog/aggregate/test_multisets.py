@@ -8,6 +8,8 @@ import pytest
 
 from datasources.spark.operators.changelog.aggregate import multisets
 from datasources.spark.operators.changelog.aggregate.aggregate_call import AggregateCall
+from datasources.spark.operators.changelog.pages import state_pages
+from datasources.spark.operators.changelog.pages.page_cache import PageCache
 from tests.support.spark.aggregate_run import AggregateRun
 
 DATA = pa.schema([("k", pa.string()), ("v", pa.int64()), ("b", pa.bool_())])
@@ -65,7 +67,8 @@ def test_values_with_the_same_hash_are_kept_apart(monkeypatch):
     assert run.rows == [("a", 1), ("b", 1)]
 
 
-def test_a_micro_batch_reads_the_distinct_values_that_it_changes():
+def test_a_micro_batch_reads_the_distinct_values_that_it_changes(monkeypatch):
+    monkeypatch.setattr(state_pages, "WORKER_CACHE", PageCache(0))
     run = AggregateRun(DATA, [], [DISTINCT])
     run.advance([(row("a", n), 1) for n in range(5000)])
     read = []

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.spark.operators.changelog.stored_integers import narrowed, widened
+from datasources.spark.operators.changelog.pages.stored_integers import narrowed, widened
 
 LIMITS = [
     0,
