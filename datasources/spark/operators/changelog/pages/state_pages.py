@@ -33,9 +33,9 @@ DENSE_PAGE_ROWS: Final = 4_096
 _DENSE: Final = 256
 """A micro-batch that changes one row in so many makes large pages."""
 _DENSE_PAGE_BYTES: Final = 1 << 20
-_COMPACTED: Final = 4
+COMPACTED_ROWS: Final = 4
 """So many rows of pages are compacted for each row of an update."""
-_JOINED: Final = 8
+JOINED_UPDATES: Final = 8
 """So many updates of a level become one of the next."""
 
 
@@ -95,7 +95,7 @@ class StatePages:
         if not len(replaced):
             return
         update = Update.of(replaced, rows)
-        if update.size * _COMPACTED >= self._directory.rows:
+        if update.size * COMPACTED_ROWS >= self._directory.rows:
             self._compact_all(update)
         else:
             self._append(update)
@@ -125,13 +125,13 @@ class StatePages:
     def _append(self, update: Update) -> None:
         """Store an update, together with those that are to be one with it."""
         stored, level, number = list(self._directory.updates), 0, self._directory.round
-        while len(stored) >= _JOINED - 1 and all(
-            (each.level, each.round) == (level, number) for each in stored[1 - _JOINED :]
+        while len(stored) >= JOINED_UPDATES - 1 and all(
+            (each.level, each.round) == (level, number) for each in stored[1 - JOINED_UPDATES :]
         ):
-            older = stored[1 - _JOINED :]
+            older = stored[1 - JOINED_UPDATES :]
             update = put_together([*(self._update(each) for each in older), update])
             self._drop_updates(older)
-            stored, level = stored[: 1 - _JOINED], level + 1
+            stored, level = stored[: 1 - JOINED_UPDATES], level + 1
         gone = update.gone
         written = StoredUpdate(
             rows=self._write(narrowed(update.rows[0])) if update.rows else 0,
@@ -145,7 +145,7 @@ class StatePages:
     def _compact(self, changed: int) -> None:
         """Put all updates into as many pages as are due when so many rows have changed."""
         directory = self._directory
-        debt = directory.debt + changed * _COMPACTED
+        debt = directory.debt + changed * COMPACTED_ROWS
         first = last = int(np.searchsorted(directory.low, directory.cursor))
         while last < len(directory.counts) and debt >= directory.counts[last]:
             debt -= int(directory.counts[last])
@@ -200,8 +200,7 @@ class StatePages:
 
     def _write(self, table: pa.Table) -> int:
         number = drawn_number()
-        self._tables[number] = self._store.write(number, table)
-        WORKER_CACHE.add(number, self._tables[number])
+        WORKER_CACHE.add(number, self._store.write(number, table))
         return number
 
     def _drop_updates(self, updates: Sequence[StoredUpdate]) -> None:
