@@ -179,7 +179,10 @@ class KafkaCluster(KafkaServer):
         name = name or f"topic-{secrets.token_hex(6)}"
         settings = {"retention.ms": "-1", **(config or {})}
         topic = NewTopic(name, len(assignment), replica_assignment=assignment, config=settings)
+        leaders = {leader for leader, *_ in assignment}
         with self._admin() as admin:
+            # A broker that has answered after a restart may still be fenced: another one would lead, and go on to.
+            _eventually(lambda: leaders <= _ready_brokers(admin), f"brokers {sorted(leaders)}")
             admin.create_topics([topic], request_timeout=_DEADLINE_S)[name].result(_DEADLINE_S)
         for partition, (leader, *_) in enumerate(assignment):
             self.wait_for_leader(topic=name, partition=partition, wanted=lambda found, led=leader: found == led)
@@ -297,6 +300,11 @@ def open_cluster(
         with ThreadPoolExecutor(len(nodes)) as pool:
             list(pool.map(lambda node: node.start(), nodes.values()))
         yield KafkaCluster(nodes)
+
+
+def _ready_brokers(admin: AdminClient) -> set[int]:
+    """Return the brokers that may lead partitions, as the controller sees them."""
+    return {node.id for node in admin.describe_cluster(request_timeout=_DEADLINE_S).result().nodes}
 
 
 def _accepts(port: int) -> bool:
