@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 from benchmarks.orders.json_orders import sized_name
 
 __all__ = [
+    "BOTH",
     "FLINK",
     "PEER",
     "PYTHON_SOURCE",
@@ -27,6 +28,8 @@ __all__ = [
     "run_side",
 ]
 
+BOTH: Final = "+"
+"""Between the names of two sides that share a process."""
 TIDEMARK: Final = "tidemark"
 TIDEMARK_SQL: Final = "tidemark-sql"
 PEER: Final = "spark-sql-kafka"
@@ -90,7 +93,7 @@ class WarmSide:
     ) -> None:
         self._side, self._module = side, module
         self._environment = {**os.environ, **(environment or {})}
-        self._options = ["--slots", str(slots), "--jars", jars if side == PEER else ""]
+        self._options = ["--slots", str(slots), "--jars", jars if PEER in side.split(BOTH) else ""]
 
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile("w+")

@@ -98,7 +98,7 @@ def _run(console: Console, asked: argparse.Namespace, load: float) -> dict[str, 
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         write_side_input(directory)
-        sides = open_sides(stack, asked.sides, console)
+        sides = open_sides(stack, asked.sides, console, is_shared=asked.quick)
         if asked.quick:  # one topic for both: to fill another takes longer than to compare more rows
             workbench = stack.enter_context(
                 filled_topic(console, config, sides, _work(directory, asked.events, _QUICK_BATCHES))

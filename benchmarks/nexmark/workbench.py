@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,14 +20,15 @@ from benchmarks.nexmark.measurement import measure_query
 from benchmarks.nexmark.query_list import QUERIES
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.truth.expected import ExpectedResults
-from benchmarks.sides import PEER, WarmSide
+from benchmarks.sides import BOTH, PEER, TIDEMARK, WarmSide
 from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
 
-__all__ = ["Workbench", "filled_topic", "open_sides", "write_side_input"]
+__all__ = ["SharedSide", "Workbench", "filled_topic", "open_sides", "write_side_input"]
 
 _SIDE_INPUT: Final = 10_000
 _BROKER: Final = KafkaProcessOptions(heap_mb=1024, jvm_options=("-XX:+UseParallelGC",))
+_OF_SPARK: Final = (TIDEMARK, PEER)
 _MODULE: Final = "benchmarks.nexmark.sides.side_main"
 
 
@@ -45,7 +47,7 @@ class Workbench:
     console: Console
     config: GeneratorConfig
     run: SideRun
-    sides: Mapping[str, WarmSide]
+    sides: Mapping[str, WarmSide | SharedSide]
     filled: Filled
 
     def check(self, queries: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -68,7 +70,7 @@ class Workbench:
 
 @contextmanager
 def filled_topic(
-    console: Console, config: GeneratorConfig, sides: Mapping[str, WarmSide], run: SideRun
+    console: Console, config: GeneratorConfig, sides: Mapping[str, WarmSide | SharedSide], run: SideRun
 ) -> Iterator[Workbench]:
     """Start a broker and fill the topic; give the workbench.
 
@@ -88,10 +90,39 @@ def filled_topic(
         shutil.rmtree(Path(run.directory, "results"), ignore_errors=True)
 
 
-def open_sides(stack: ExitStack, names: Sequence[str], console: Console) -> dict[str, WarmSide]:
-    """Start the processes of some sides."""
+def open_sides(
+    stack: ExitStack, names: Sequence[str], console: Console, *, is_shared: bool = False
+) -> dict[str, WarmSide | SharedSide]:
+    """Start the processes of some sides; with ``is_shared`` those of Spark have one, which is warm sooner."""
     jars = ",".join(map(str, fetch_spark_kafka(pyspark.__version__, console.print).jars)) if PEER in names else ""
-    return {name: stack.enter_context(WarmSide(name, jars=jars, module=_MODULE)) for name in names}
+    together = [name for name in names if is_shared and name in _OF_SPARK]
+    alone = [name for name in names if name not in together]
+    sides: dict[str, WarmSide | SharedSide] = {
+        name: stack.enter_context(WarmSide(name, jars=jars, module=_MODULE)) for name in alone
+    }
+    if together:
+        process = stack.enter_context(WarmSide(BOTH.join(together), jars=jars, module=_MODULE))
+        lock = threading.Lock()
+        sides |= {name: SharedSide(process, name, lock) for name in together}
+    return {name: sides[name] for name in names}
+
+
+class SharedSide:
+    """One of the sides of a process.
+
+    Args:
+        process: of the sides.
+        side: the name of this one.
+        lock: of the process, which runs one query at a time.
+    """
+
+    def __init__(self, process: WarmSide, side: str, lock: threading.Lock) -> None:
+        self._process, self._side, self._lock = process, side, lock
+
+    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Give the process a line and return its answer; see `WarmSide.answer`."""
+        with self._lock:
+            return self._process.answer({**asked, "side": self._side})
 
 
 def write_side_input(directory: Path) -> None:

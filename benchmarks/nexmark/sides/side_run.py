@@ -28,6 +28,7 @@ class SideRun:
         output: receives the result, a directory or the name of a topic; "" = the run is measured, and the result goes
             to a sink that does nothing.
         watch: how long the run is and which rows' latencies are its result; None = it ends with the topic.
+        side: whose run it is, in a process of two sides.
     """
 
     query: str
@@ -37,6 +38,7 @@ class SideRun:
     directory: str
     output: str = ""
     watch: Watch | None = None
+    side: str = ""
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:

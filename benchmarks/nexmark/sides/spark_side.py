@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.kafka.sides.window_query import session
 from benchmarks.nexmark.sides.delivery import watch_stream
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.sides.stream_cost import run_stream, written_rows
 
-__all__ = ["open_spark_side"]
+__all__ = ["spark_runner"]
 
 _STATE: Final = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-@contextmanager
-def open_spark_side(jars: str, slots: int) -> Iterator[Callable[[SideRun], dict[str, Any]]]:
-    """Start a session; give what runs a query."""
-    spark = session(jars, slots=slots)
+def spark_runner(spark: Any) -> Callable[[SideRun], dict[str, Any]]:
+    """Return what runs a query in a session."""
     spark.conf.set(_STATE, _ROCKSDB)
-    yield lambda asked: _answer(spark, asked)
-    spark.stop()
+    return lambda asked: _answer(spark, asked)
 
 
 def _answer(spark: Any, asked: SideRun) -> dict[str, Any]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.kafka.sides.window_query import session
 from benchmarks.nexmark.query_list import QUERIES, ddl_statements, with_options
 from benchmarks.nexmark.sides.delivery import watch_stream
 from benchmarks.nexmark.sides.side_run import SideRun
 from benchmarks.nexmark.sides.stream_cost import run_stream, written_rows
 
-__all__ = ["open_tidemark_side"]
+__all__ = ["tidemark_runner"]
 
 _DIALECT: Final = "SET 'table.sql-dialect' = 'flink'"
 _KIND: Final = "row_kind"
@@ -26,16 +24,13 @@ _PARTITIONED: Final = {"q10": ("dt", "hm")}
 _COUNT_CHAR: Final = "CREATE FUNCTION count_char AS 'benchmarks.nexmark.sides.count_char.count_char' LANGUAGE PYTHON"
 
 
-@contextmanager
-def open_tidemark_side(slots: int) -> Iterator[Callable[[SideRun], dict[str, Any]]]:
-    """Start a session; give what runs a query."""
+def tidemark_runner(spark: Any) -> Callable[[SideRun], dict[str, Any]]:
+    """Return what runs a query in a session."""
     from datasources import register
 
-    spark = session(slots=slots)
     spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
     register(spark)
-    yield lambda asked: _answer(spark, asked)
-    spark.stop()
+    return lambda asked: _answer(spark, asked)
 
 
 def _answer(spark: Any, asked: SideRun) -> dict[str, Any]:
