@@ -66,28 +66,47 @@ class ListedSegments:
             self._segments.clear()
 
 
-class NumberedSegments:
-    """Segments by number, read, written and dropped one by one.
+class _NumberedBlobs:
+    """Binary values by number."""
 
-    With ``as_stored`` they are read as they were written, else in the one form of rows that may come from anywhere.
-    """
-
-    def __init__(self, handle: StatefulProcessorHandle, name: str, *, as_stored: bool = False) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
         self._segments = handle.getMapState(name, _NUMBER, _SEGMENT)
-        self._opened = from_blob if as_stored else rows_of
 
-    def read(self, number: int) -> pa.Table:
-        """Return one."""
+    def _get(self, number: int) -> bytes:
         value = self._segments.getValue((number,))
         assert value is not None  # the state header names existing segments only
-        return self._opened(value[0])
+        blob: bytes = value[0]
+        return blob
 
-    def write(self, number: int, segment: pa.Table) -> pa.Table:
-        """Add or replace one; return it as it is read."""
+    def _put(self, number: int, segment: pa.Table) -> bytes:
         blob = to_blob(segment)
         self._segments.updateValue((number,), (blob,))
-        return self._opened(blob)
+        return blob
 
     def drop(self, number: int) -> None:
         """Remove one."""
         self._segments.removeKey((number,))
+
+
+class NumberedSegments(_NumberedBlobs):
+    """Segments by number, read in the one form of rows that may come from anywhere."""
+
+    def read(self, number: int) -> pa.Table:
+        """Return one."""
+        return rows_of(self._get(number))
+
+    def write(self, number: int, segment: pa.Table) -> None:
+        """Add or replace one."""
+        self._put(number, segment)
+
+
+class NumberedTables(_NumberedBlobs):
+    """Tables by number, read as they were written."""
+
+    def read(self, number: int) -> pa.Table:
+        """Return one."""
+        return from_blob(self._get(number))
+
+    def write(self, number: int, table: pa.Table) -> pa.Table:
+        """Add or replace one; return it as `read` does."""
+        return from_blob(self._put(number, table))

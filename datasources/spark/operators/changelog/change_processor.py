@@ -12,7 +12,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
-from datasources.spark.operators.buckets.bucket_variables import NumberedSegments, StoredText
+from datasources.spark.operators.buckets.bucket_variables import NumberedTables, StoredText
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.changelog.change_batches import inputs_of, result_cells, without_cancelled
 from datasources.spark.operators.changelog.change_operator import ChangeOperator
@@ -62,7 +62,7 @@ class ChangeProcessor(StatefulProcessor):
         """Open the state variables."""
         self._header = StoredText(handle, self._settings)
         names = [*self._operator.state_names, *([TIMES] if self._ttl is not None and self._ttl.forgets else [])]
-        self._stores = {name: NumberedSegments(handle, name, as_stored=True) for name in names}
+        self._stores = {name: NumberedTables(handle, name) for name in names}
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
         """Yield the changes of the result of one micro-batch for one bucket, as pandas DataFrames."""
@@ -99,7 +99,7 @@ class ChangeProcessor(StatefulProcessor):
 class _BucketState:
     """The state of one bucket; its directories are the state header."""
 
-    def __init__(self, header: str | None, stores: dict[str, NumberedSegments]) -> None:
+    def __init__(self, header: str | None, stores: dict[str, NumberedTables]) -> None:
         directories = {} if header is None else json.loads(header)
         self._pages = {
             name: StatePages(

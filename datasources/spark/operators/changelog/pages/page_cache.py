@@ -45,7 +45,7 @@ class PageCache:
 
     def add(self, number: int, table: pa.Table) -> None:
         """Add a table under a drawn number; those that were not used for longest go."""
-        if number < _FIRST_DRAWN or number in self._tables:
+        if number < _FIRST_DRAWN or number in self._tables or table.nbytes > self._capacity_bytes:
             return
         self._tables[number] = table
         self._bytes += table.nbytes

@@ -25,7 +25,7 @@ from datasources.spark.operators.changelog.pages.page_cache import WORKER_CACHE,
 from datasources.spark.operators.changelog.pages.page_directory import LOWEST, PageDirectory, StoredUpdate
 from datasources.spark.operators.changelog.pages.stored_integers import narrowed, widened
 from datasources.spark.operators.changelog.pages.updates import Update, put_together, rows_among
-from datasources.spark.operators.changelog.row_groups import is_among, run_starts, sorted_unique
+from datasources.spark.operators.changelog.row_groups import is_among, sorted_unique
 
 PAGE_ROWS: Final = 512
 """Of a page where few rows change; one with twice as many is split."""
@@ -65,6 +65,7 @@ class StatePages:
         self._store = store
         self._directory = directory
         self._tables: dict[int, pa.Table] = {}
+        self._opened: dict[StoredUpdate, Update] = {}
 
     @property
     def directory(self) -> PageDirectory:
@@ -91,10 +92,9 @@ class StatePages:
 
         Each of the new rows has one of them too. Rows of the same hash keep their order.
         """
-        replaced = sorted_unique(hashes)
-        if not len(replaced):
+        if not len(hashes):
             return
-        update = Update.of(replaced, rows)
+        update = Update.of(hashes, rows)
         if update.size * COMPACTED_ROWS >= self._directory.rows:
             self._compact_all(update)
         else:
@@ -111,9 +111,11 @@ class StatePages:
         return [self._update(each) for each in self._directory.updates]
 
     def _update(self, stored: StoredUpdate) -> Update:
-        rows = [self._table(number) for number in (stored.rows, stored.gone) if number]
-        hashes = np.sort(np.concatenate([ints(each, HASH_COLUMN).astype(np.int64) for each in rows]))
-        return Update(hashes=hashes[run_starts(hashes)], rows=tuple(rows[:1] if stored.rows else ()))
+        if stored not in self._opened:
+            tables = [self._table(number) for number in stored.numbers]
+            hashes = sorted_unique(np.concatenate([ints(each, HASH_COLUMN) for each in tables]))
+            self._opened[stored] = Update(hashes=hashes, rows=tuple(tables[:1] if stored.rows else ()))
+        return self._opened[stored]
 
     def _current(self, first: int, last: int, updates: Sequence[Update]) -> pa.Table | None:
         """Return the rows of the pages from ``first`` on before ``last``, with updates; None if there are none."""
@@ -132,14 +134,15 @@ class StatePages:
             update = put_together([*(self._update(each) for each in older), update])
             self._drop_updates(older)
             stored, level = stored[: 1 - JOINED_UPDATES], level + 1
-        gone = update.gone
+        gone, rows = update.gone, tuple(map(narrowed, update.rows))
         written = StoredUpdate(
-            rows=self._write(narrowed(update.rows[0])) if update.rows else 0,
+            rows=self._write(rows[0]) if rows else 0,
             gone=self._write(pa.table({HASH_COLUMN: gone})) if len(gone) else 0,
             size=update.size,
             level=level,
             round=number,
         )
+        self._opened[written] = replace(update, rows=rows)
         self._directory = replace(self._directory, updates=(*stored, written))
 
     def _compact(self, changed: int) -> None:
@@ -156,20 +159,20 @@ class StatePages:
         is_over, is_whole = last == len(directory.low), last - first == len(directory.low)
         added = self._rewrite(first, last, self._updates(), changed)
         if is_over:
-            self._end_round(0 if is_whole else directory.round)
+            updates = () if is_whole else self._directory.updates
+            self._end_round([each for each in updates if each.round == directory.round])
         else:
             self._directory = replace(self._directory, cursor=int(self._directory.low[first + added]))
 
     def _compact_all(self, update: Update) -> None:
         """Put an update and all that are stored into the pages."""
         self._rewrite(0, len(self._directory.low), [*self._updates(), update], update.size)
-        self._end_round(0)
+        self._end_round([])
         self._directory = replace(self._directory, debt=0)
 
-    def _end_round(self, kept_from: int) -> None:
-        """Begin the next round of compaction; drop the updates of rounds before ``kept_from``, 0: all of them."""
+    def _end_round(self, kept: Sequence[StoredUpdate]) -> None:
+        """Begin the next round of compaction; drop the updates that all pages have: all but ``kept``, the newest."""
         updates = self._directory.updates
-        kept = [each for each in updates if kept_from and each.round >= kept_from]
         self._drop_updates(updates[: len(updates) - len(kept)])
         self._directory = replace(self._directory, updates=tuple(kept), round=self._directory.round + 1, cursor=LOWEST)
 
@@ -205,6 +208,7 @@ class StatePages:
 
     def _drop_updates(self, updates: Sequence[StoredUpdate]) -> None:
         for each in updates:
+            self._opened.pop(each, None)
             for number in each.numbers:
                 self._drop(number)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -205,6 +207,25 @@ def test_state_of_an_earlier_version_is_read_and_compacted():
         pages.replace(np.array([3]), rows_of([3], value))
     assert as_dict(pages.read_all()) == {each: 299 if each == 3 else int(each == 9) for each in range(20) if each != 15}
     assert not {0, 1} & set(store.pages)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_changes_of_a_state_of_an_earlier_version_stay(seed):
+    random, run = np.random.default_rng(seed), Run()
+    for number in range(5):
+        hashes = range(number * 10, number * 10 + 10)
+        run.store.pages[number] = rows_of(hashes, 0)
+        run.expected |= dict.fromkeys(hashes, 0)
+    low = [LOWEST, *range(10, 50, 10)]
+    pages = StatePages(run.store, PageDirectory.from_json(json.dumps([low, list(range(5)), 5])))
+    for value in range(1, 4_000):
+        hashes = [int(random.integers(50))]
+        pages.replace(np.array(hashes), rows_of(hashes, value))
+        run.expected[hashes[0]] = value
+        pages = StatePages(run.store, PageDirectory.from_json(pages.directory.to_json()))
+        if value % 20 == 0:
+            run.directory = pages.directory
+            assert run.stored() == run.expected
 
 
 def test_wide_rows_have_small_pages():
